@@ -1,0 +1,71 @@
+# AgentMesh. `make` lists the targets.
+
+TAGS       := sqlite_fts5
+# Set here so that no step compiles the dependencies a second time with other flags.
+export GOFLAGS := -tags=$(TAGS)
+export CGO_ENABLED := 1
+
+TOOLS      := $(CURDIR)/.tools
+NPM        := $(TOOLS)/npm
+SHOTS      := $(TOOLS)/screenshots
+GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
+STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
+
+.DEFAULT_GOAL := help
+.PHONY: help serve build test check go-test browser-test fmt golden fuzz cover tools clean compiler
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+serve: build ## build and run on http://127.0.0.1:8000/
+	./agentmesh serve $(ARGS)
+
+build: compiler ## build ./agentmesh
+	go build -o agentmesh .
+
+test: check go-test browser-test ## everything that CI runs; installs what its tests need
+
+compiler:
+	@command -v "$${CC:-cc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || \
+		{ echo "agentmesh needs a C compiler for SQLite: install gcc or clang (Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
+	@command -v go >/dev/null 2>&1 || { echo "agentmesh needs Go: see https://go.dev/doc/install" >&2; exit 1; }
+
+check: compiler tools ## format, import rule, vet, staticcheck
+	@unformatted=$$($(GOFUMPT) -l $$(git ls-files '*.go')); \
+		if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+	go test -count=1 ./app/platform
+	go vet ./...
+	$(STATICCHECK) ./...
+
+go-test: compiler ## Go tests with the race detector
+	go test -race -shuffle=on -timeout 15m ./...
+
+browser-test: build ## click through an order in headless Chromium
+	TOOLS="$(TOOLS)" NPM="$(NPM)" SHOTS="$(SHOTS)" ui/test/run.sh
+
+tools: $(GOFUMPT) $(STATICCHECK) ## install the pinned Go tools into .tools
+
+$(GOFUMPT):
+	GOFLAGS= GOBIN=$(TOOLS)/bin go install mvdan.cc/gofumpt@v0.12.0
+	@mv $(TOOLS)/bin/gofumpt $@
+
+$(STATICCHECK):
+	GOFLAGS= GOBIN=$(TOOLS)/bin go install honnef.co/go/tools/cmd/staticcheck@v0.8.2
+	@mv $(TOOLS)/bin/staticcheck $@
+
+fmt: tools ## format the Go code
+	$(GOFUMPT) -w $$(git ls-files '*.go')
+
+golden: ## rewrite the golden files
+	go test ./store/... ./agent/... ./app/... -run Golden -update
+
+fuzz: ## run each fuzz target for a minute
+	@for t in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
+		for f in $$(grep -oE '^func Fuzz[A-Za-z]+' $$t | cut -c6-); do \
+			go test -run '^$$' -fuzz "^$$f$$" -fuzztime 60s ./$$(dirname $$t) || exit 1; done; done
+
+cover: ## test coverage by package
+	go test -cover ./...
+
+clean: ## remove what was built and installed here
+	rm -rf agentmesh $(TOOLS)

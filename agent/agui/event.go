@@ -1,0 +1,93 @@
+package agui
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The event types that are sent.
+const (
+	RunStarted         = "RUN_STARTED"
+	RunFinished        = "RUN_FINISHED"
+	RunError           = "RUN_ERROR"
+	StepStarted        = "STEP_STARTED"
+	StepFinished       = "STEP_FINISHED"
+	TextMessageStart   = "TEXT_MESSAGE_START"
+	TextMessageContent = "TEXT_MESSAGE_CONTENT"
+	TextMessageEnd     = "TEXT_MESSAGE_END"
+	ToolCallStart      = "TOOL_CALL_START"
+	ToolCallArgs       = "TOOL_CALL_ARGS"
+	ToolCallEnd        = "TOOL_CALL_END"
+	ToolCallResult     = "TOOL_CALL_RESULT"
+	Custom             = "CUSTOM"
+)
+
+// The names of our CUSTOM events (D-32).
+const (
+	ConfirmationRequired = "tool_confirmation_required"
+	ConfirmationResolved = "tool_confirmation_resolved"
+	SkillsRouted         = "skills_routed"
+)
+
+// Event is one AG-UI event. Fields that are empty are left out: several clients throw on null.
+type Event struct {
+	Type            string          `json:"type"`
+	Timestamp       int64           `json:"timestamp,omitempty"` // milliseconds
+	ThreadID        string          `json:"threadId,omitempty"`
+	RunID           string          `json:"runId,omitempty"`
+	StepName        string          `json:"stepName,omitempty"`
+	MessageID       string          `json:"messageId,omitempty"`
+	Role            string          `json:"role,omitempty"`
+	Delta           string          `json:"delta,omitempty"`
+	ToolCallID      string          `json:"toolCallId,omitempty"`
+	ToolCallName    string          `json:"toolCallName,omitempty"`
+	ParentMessageID string          `json:"parentMessageId,omitempty"`
+	Content         string          `json:"content,omitempty"`
+	Name            string          `json:"name,omitempty"`
+	Value           json.RawMessage `json:"value,omitempty"`
+	Message         string          `json:"message,omitempty"`
+	Code            string          `json:"code,omitempty"`
+	Outcome         *Outcome        `json:"outcome,omitempty"`
+	Usage           []Usage         `json:"usage,omitempty"`
+	Metadata        map[string]any  `json:"metadata,omitempty"`
+}
+
+// Outcome says how a run finished; absent means success.
+type Outcome struct {
+	Type       string      `json:"type"`
+	Interrupts []Interrupt `json:"interrupts,omitempty"`
+}
+
+// Interrupt is an open question as the standard has it. The deadline is in the metadata: older clients
+// refuse every run once expiresAt has passed.
+type Interrupt struct {
+	ID         string         `json:"id"`
+	Reason     string         `json:"reason"`
+	ToolCallID string         `json:"toolCallId,omitempty"`
+	Message    string         `json:"message,omitempty"`
+	Metadata   map[string]any `json:"metadata,omitempty"`
+}
+
+// Usage counts a run's tokens.
+type Usage struct {
+	Model        string `json:"model,omitempty"`
+	InputTokens  int64  `json:"inputTokens"`
+	OutputTokens int64  `json:"outputTokens"`
+	TotalTokens  int64  `json:"totalTokens"`
+}
+
+// Encode writes an event as JSON.
+func (e Event) Encode() string {
+	raw, err := json.Marshal(e)
+	if err != nil { // only Value could fail, and it was JSON before
+		raw, _ = json.Marshal(Event{Type: RunError, Message: "an event could not be written", Code: "internal"})
+	}
+	return string(raw)
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}

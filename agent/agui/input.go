@@ -1,0 +1,132 @@
+// Package agui is the wire of AG-UI: the input a client posts, and the events it reads, which are a
+// projection of a run's log. It must not know HTTP routes, the engine's steps, or how a stream is kept.
+package agui
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"agentmesh/app/platform/fault"
+)
+
+// Limits of an input, in bytes and characters.
+const (
+	maxID      = 128
+	maxMessage = 16 << 10
+)
+
+// RunAgentInput is what a client posts to start a run. Unknown members are ignored (AG-UI 1.0).
+type RunAgentInput struct {
+	ThreadID        string         `json:"threadId"`
+	RunID           string         `json:"runId"`
+	ProtocolVersion string         `json:"protocolVersion"`
+	Messages        []InputMessage `json:"messages"`
+}
+
+// InputMessage is one message of the client's history. Only the last one, from the user, counts: the
+// history is the server's own.
+type InputMessage struct {
+	ID      string          `json:"id"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// ParseInput reads and checks an input. Its errors are faults that are answered before any stream.
+func ParseInput(raw []byte) (RunAgentInput, error) {
+	if !utf8.Valid(raw) {
+		return RunAgentInput{}, fault.New(fault.Invalid, "the body is not UTF-8")
+	}
+	var in RunAgentInput
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return RunAgentInput{}, unreadable(err)
+	}
+	switch {
+	case badID(in.ThreadID):
+		return RunAgentInput{}, fault.New(fault.Invalid, "threadId must be a text of 1 to %d characters without control characters", maxID)
+	case badID(in.RunID):
+		return RunAgentInput{}, fault.New(fault.Invalid, "runId must be a text of 1 to %d characters without control characters", maxID)
+	case in.Messages == nil:
+		return RunAgentInput{}, fault.New(fault.Invalid, "messages is missing")
+	}
+	_, err := in.Last()
+	return in, err
+}
+
+func unreadable(err error) error {
+	var typed *json.UnmarshalTypeError
+	if errors.As(err, &typed) && typed.Field != "" {
+		return fault.Wrap(err, fault.Invalid, "%s has the wrong type: %s", typed.Field, typed.Value)
+	}
+	return fault.Wrap(err, fault.Invalid, "the body is not a RunAgentInput: %s", err.Error())
+}
+
+func badID(id string) bool {
+	return id == "" || utf8.RuneCountInString(id) > maxID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+// UserMessage is the input's last message as plain text.
+type UserMessage struct {
+	ID   string
+	Text string
+}
+
+// Last gives the last message, which must be the user's and hold text.
+func (in RunAgentInput) Last() (UserMessage, error) {
+	if len(in.Messages) == 0 {
+		return UserMessage{}, fault.New(fault.Invalid, "messages is empty: there is nothing to answer")
+	}
+	m := in.Messages[len(in.Messages)-1]
+	if m.Role != "user" {
+		return UserMessage{}, fault.New(fault.Invalid, "the last message must have the role user, not %q", clip(m.Role))
+	}
+	text, err := textOf(m.Content)
+	if err != nil {
+		return UserMessage{}, err
+	}
+	switch {
+	case strings.TrimSpace(text) == "":
+		return UserMessage{}, fault.New(fault.Invalid, "the last message holds no text")
+	case len(text) > maxMessage:
+		return UserMessage{}, fault.New(fault.TooLarge, "the message is longer than %d bytes", maxMessage)
+	case m.ID != "" && badID(m.ID):
+		return UserMessage{}, fault.New(fault.Invalid, "the message's id must have at most %d characters", maxID)
+	}
+	return UserMessage{ID: m.ID, Text: text}, nil
+}
+
+// textOf takes a content that is a string, or the text parts of a list; other parts are skipped.
+func textOf(raw json.RawMessage) (string, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return "", nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text, nil
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return "", fault.Wrap(err, fault.Invalid, "a message's content must be a text or a list of parts")
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Type == "text" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+func clip(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,218 @@
+package agui
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agentmesh/agent"
+)
+
+// Translator turns one run's log into AG-UI events. It keeps the order rules of the protocol whatever
+// the log holds: after a crash, a message or a step that was never ended is ended before the next.
+type Translator struct {
+	run      agent.Run
+	now      func() time.Time
+	started  bool
+	message  string // the open text message
+	step     string // the open step
+	finished bool
+}
+
+// NewTranslator makes a translator for a run's stream.
+func NewTranslator(r agent.Run, now func() time.Time) *Translator {
+	return &Translator{run: r, now: now}
+}
+
+// Text translates a piece of text.
+func (t *Translator) Text(messageID, delta string) []Event {
+	var out []Event
+	if t.message != messageID {
+		out = t.openMessage(messageID, time.Time{})
+	}
+	return append(out, t.stamp(Event{Type: TextMessageContent, MessageID: messageID, Delta: delta}, time.Time{}))
+}
+
+// Event translates one event of the log.
+func (t *Translator) Event(e agent.Event) ([]Event, error) {
+	out, err := t.translate(e)
+	if err != nil {
+		return nil, fmt.Errorf("translate event %d (%s): %w", e.Seq, e.Type, err)
+	}
+	return out, nil
+}
+
+func (t *Translator) translate(e agent.Event) ([]Event, error) {
+	switch e.Type {
+	case agent.RunStarted:
+		t.started = true
+		return []Event{t.stamp(Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, e.At)}, nil
+	case agent.SkillsRouted:
+		return []Event{t.stamp(Event{Type: Custom, Name: SkillsRouted, Value: e.Data}, e.At)}, nil
+	case agent.ModelCalled, agent.ModelAnswered:
+		return t.model(e)
+	case agent.MessageStarted, agent.MessageEnded:
+		return t.text(e)
+	case agent.CallProposed, agent.CallEnded:
+		return t.call(e)
+	case agent.QuestionOpened, agent.QuestionClosed:
+		return t.question(e)
+	case agent.RunEnded:
+		return t.end(e)
+	}
+	return nil, nil // unknown kinds are skipped: an older program may read a newer log
+}
+
+func (t *Translator) model(e agent.Event) ([]Event, error) {
+	var d agent.ModelData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, err
+	}
+	out := append(t.closeMessage(e.At), t.closeStep(e.At)...)
+	if e.Type == agent.ModelAnswered {
+		return out, nil
+	}
+	t.step = fmt.Sprintf("model-%d", d.Round)
+	return append(out, t.stamp(Event{Type: StepStarted, StepName: t.step}, e.At)), nil
+}
+
+func (t *Translator) text(e agent.Event) ([]Event, error) {
+	var d agent.MessageData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, err
+	}
+	if e.Type == agent.MessageStarted {
+		return t.openMessage(d.MessageID, e.At), nil
+	}
+	return t.closeMessage(e.At), nil
+}
+
+func (t *Translator) openMessage(id string, at time.Time) []Event {
+	out := t.closeMessage(at)
+	t.message = id
+	return append(out, t.stamp(Event{Type: TextMessageStart, MessageID: id, Role: "assistant"}, at))
+}
+
+func (t *Translator) closeMessage(at time.Time) []Event {
+	if t.message == "" {
+		return nil
+	}
+	id := t.message
+	t.message = ""
+	return []Event{t.stamp(Event{Type: TextMessageEnd, MessageID: id}, at)}
+}
+
+func (t *Translator) closeStep(at time.Time) []Event {
+	if t.step == "" {
+		return nil
+	}
+	name := t.step
+	t.step = ""
+	return []Event{t.stamp(Event{Type: StepFinished, StepName: name}, at)}
+}
+
+func (t *Translator) call(e agent.Event) ([]Event, error) {
+	var d agent.CallData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, err
+	}
+	about := map[string]any{"kind": d.Kind, "invocationId": d.InvocationID}
+	if e.Type == agent.CallEnded {
+		about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
+		return []Event{t.with(Event{
+			Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: string(d.Result), Role: "tool",
+		}, e.At, about)}, nil
+	}
+	return []Event{
+		t.with(Event{Type: ToolCallStart, ToolCallID: d.CallID, ToolCallName: d.Name, ParentMessageID: d.MessageID}, e.At, about),
+		t.stamp(Event{Type: ToolCallArgs, ToolCallID: d.CallID, Delta: string(d.Args)}, e.At),
+		t.stamp(Event{Type: ToolCallEnd, ToolCallID: d.CallID}, e.At),
+	}, nil
+}
+
+func (t *Translator) question(e agent.Event) ([]Event, error) {
+	if e.Type == agent.QuestionOpened {
+		value, err := t.Question(e.Data)
+		if err != nil {
+			return nil, err
+		}
+		return []Event{t.stamp(Event{Type: Custom, Name: ConfirmationRequired, Value: value}, e.At)}, nil
+	}
+	return []Event{t.stamp(Event{Type: Custom, Name: ConfirmationResolved, Value: e.Data}, e.At)}, nil
+}
+
+// Question adds to a confirmation's JSON how many seconds are left, so that a client's clock does not
+// matter.
+func (t *Translator) Question(raw json.RawMessage) (json.RawMessage, error) {
+	var c agent.Confirmation
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	return json.Marshal(struct {
+		agent.Confirmation
+		TTL int64 `json:"ttlSeconds"`
+	}{c, max(0, int64(c.Deadline.Sub(t.now()).Round(time.Second)/time.Second))})
+}
+
+func (t *Translator) end(e agent.Event) ([]Event, error) {
+	var d agent.EndData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, err
+	}
+	out := t.start(e.At)
+	out = append(out, t.closeMessage(e.At)...)
+	out = append(out, t.closeStep(e.At)...)
+	usage := []Usage{{
+		Model: d.Model, InputTokens: d.Usage.Input, OutputTokens: d.Usage.Output, TotalTokens: d.Usage.Input + d.Usage.Output,
+	}}
+	last := Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID, Usage: usage}
+	switch {
+	case d.Status == agent.Cancelled.String() && t.run.Modern:
+		last.Outcome = &Outcome{Type: "cancelled"}
+	case d.Status == agent.Cancelled.String():
+		last = Event{Type: RunError, Message: "the run was cancelled", Code: "cancelled", Usage: usage}
+	case d.Status == agent.Failed.String():
+		last = Event{Type: RunError, Message: d.Message, Code: d.Code, Usage: usage}
+	}
+	t.finished = true
+	return append(out, t.with(last, e.At, map[string]any{"finishReason": d.Reason})), nil
+}
+
+// start gives RUN_STARTED if the stream has none yet: every stream must begin with it.
+func (t *Translator) start(at time.Time) []Event {
+	if t.started {
+		return nil
+	}
+	t.started = true
+	return []Event{t.stamp(Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, at)}
+}
+
+// Interrupted ends a stream whose run waits on, as the standard's interrupt (design, section 6).
+func (t *Translator) Interrupted(open []agent.Confirmation) []Event {
+	now := t.now()
+	out := t.start(now)
+	out = append(out, t.closeMessage(now)...)
+	out = append(out, t.closeStep(now)...)
+	outcome := &Outcome{Type: "interrupt"}
+	for _, c := range open {
+		outcome.Interrupts = append(outcome.Interrupts, Interrupt{
+			ID: c.ID, Reason: "tool_call", ToolCallID: c.CallID, Message: "May " + c.Tool + " run?",
+			Metadata: map[string]any{"agentmesh": map[string]any{"deadline": c.Deadline, "argsDigest": c.ArgsDigest}},
+		})
+	}
+	t.finished = true
+	return append(out, t.stamp(Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID, Outcome: outcome}, now))
+}
+
+func (t *Translator) stamp(e Event, at time.Time) Event { return t.with(e, at, nil) }
+
+// with adds our run id, the time, and what else is known of an event.
+func (t *Translator) with(e Event, at time.Time, more map[string]any) Event {
+	e.Timestamp = millis(at)
+	about := map[string]any{"runId": t.run.ID}
+	for k, v := range more {
+		about[k] = v
+	}
+	e.Metadata = map[string]any{"agentmesh": about}
+	return e
+}

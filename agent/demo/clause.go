@@ -1,0 +1,248 @@
+package demo
+
+import "strings"
+
+// readClause adds what one clause asks for. A day that is named holds for the clauses behind it too.
+func (a *ask) readClause(clause string, past before) {
+	if a.readMemory(clause) {
+		return
+	}
+	d := findDay(clause)
+	if d.kind != kindNone {
+		a.day = d
+	}
+	if noOrderZh.MatchString(clause) || noOrderEn.MatchString(clause) {
+		a.noOrder = true
+	}
+	topic := a.readTopics(clause, past.known)
+	if orderHistory.MatchString(clause) && !a.noOrder {
+		a.set(intentOrders)
+		return
+	}
+	if !a.noOrder {
+		topic = a.readOrder(clause, past, topic) || topic
+	}
+	if !topic {
+		a.readTalk(clause)
+	}
+}
+
+// readMemory handles remember, forget and what is remembered. Clauses behind 记住 that ask nothing else belong to it.
+func (a *ask) readMemory(clause string) bool {
+	switch {
+	case forgetWords.MatchString(clause):
+		a.set(intentForget)
+		a.remembered = false
+		what := group(forgetWords.FindStringSubmatch(clause))
+		if forgetAll.MatchString(what) {
+			a.forgetAll = true
+		} else if query := memoryQuery(what, a.zh); query != "" {
+			a.forget = append(a.forget, query)
+		}
+		return true
+	case recallWords.MatchString(clause) && !a.recommends(clause):
+		a.set(intentRecall)
+		a.remembered = false
+		return true
+	case rememberWords.MatchString(clause):
+		a.set(intentRemember)
+		a.remembered = true
+		a.addStatement(group(rememberWords.FindStringSubmatch(clause)))
+		return true
+	case a.remembered && !a.recommends(clause) && !weatherWords.MatchString(clause) && !menuWords.MatchString(clause) && !clockWords.MatchString(clause):
+		if _, orders := a.orderText(clause, before{}, false); orders || thanksWords.MatchString(clause) || okWords.MatchString(clause) {
+			return false
+		}
+		a.addStatement(clause)
+		return true
+	}
+	return false
+}
+
+func (a *ask) addStatement(words string) {
+	if !a.zh {
+		words = strings.TrimPrefix(words, "that ")
+	}
+	if text := statement(words, a.zh); text != "" && len(a.statements) < 5 {
+		a.statements = append(a.statements, cut(text, 200))
+	}
+}
+
+func (a *ask) recommends(clause string) bool {
+	return recommendWords.MatchString(clause) && !noRecommend.MatchString(clause)
+}
+
+// readTopics looks for everything that is read and not written.
+func (a *ask) readTopics(clause string, known []dish) bool {
+	topic := false
+	if clockWords.MatchString(clause) && !hoursWords.MatchString(clause) && !placeWords.MatchString(clause) {
+		a.set(intentClock)
+		a.clockDay, topic = findDay(clause), true
+	}
+	if weatherWords.MatchString(clause) {
+		a.readWeather(clause)
+		topic = true
+	}
+	switch {
+	case a.recommends(clause):
+		a.readRecommend(clause)
+		topic = true
+	case menuWords.MatchString(clause), kindWords.MatchString(clause):
+		a.set(intentMenu)
+		a.menuDay, a.suits = a.day, false
+		a.filter = filterOf(clause)
+		topic = true
+	case dishWords.MatchString(clause) && !a.has(intentWeather) || dishWords.MatchString(clause) && !weatherWords.MatchString(clause):
+		names := askedDishes(clause, a.zh, known)
+		if len(names) > 0 || strongDish(clause) {
+			a.set(intentDish)
+			a.dishes = appendNew(a.dishes, names)
+			topic = true
+		}
+	}
+	return topic
+}
+
+// strongDish tells whether a clause asks for price or stock even if it names no dish.
+func strongDish(clause string) bool {
+	return priceWords.MatchString(clause)
+}
+
+func (a *ask) readWeather(clause string) {
+	a.set(intentWeather)
+	a.weatherDay = a.day
+	a.span, a.spanNamed = span(clause, a.day)
+	if cities := findCities(clause, a.zh); len(cities) > 0 {
+		a.cities = appendNew(a.cities, cities)
+		a.city = a.cities[0]
+	}
+}
+
+func (a *ask) readRecommend(clause string) {
+	a.set(intentRecommend)
+	a.query = queryOf(clause)
+	a.mild = a.mild || mildWords.MatchString(clause)
+	a.several = severalWords.MatchString(clause) && !singleWords.MatchString(clause)
+	a.preference = a.preference || suitsWords.MatchString(clause)
+	if placeWords.MatchString(clause) && severalWords.MatchString(clause) {
+		if !a.has(intentMenu) {
+			a.suits = true
+		}
+		a.set(intentMenu)
+		a.menuDay = a.day
+	}
+	if d := findDay(clause); d.kind != kindNone && !a.has(intentMenu) {
+		a.menuDay = d
+	}
+	a.again = a.again || againWords.MatchString(clause)
+}
+
+// readOrder adds what a clause orders, takes out or notes.
+func (a *ask) readOrder(clause string, past before, topic bool) bool {
+	if len(a.items) > 0 && !topic {
+		if a.changeItems(clause) {
+			return true
+		}
+	}
+	text, ok := a.orderText(clause, past, topic)
+	if !ok {
+		return false
+	}
+	a.set(intentOrder)
+	if a.zh {
+		a.items = append(a.items, itemsZh(text, past.known)...)
+	} else {
+		a.items = append(a.items, itemsEn(text, past.known)...)
+	}
+	if len(a.items) > 20 {
+		a.items = a.items[:20]
+	}
+	return true
+}
+
+func (a *ask) orderText(clause string, past before, topic bool) (string, bool) {
+	ordering := a.has(intentOrder) || a.conditional || past.ask.problem != noProblem
+	if a.zh {
+		return orderZh(clause, past.known, ordering, topic)
+	}
+	return orderEn(clause, past.known, ordering, topic)
+}
+
+// changeItems applies 米饭不要了 and 不要辣 to the items named so far.
+func (a *ask) changeItems(clause string) bool {
+	changed, ok := changed(a.items, clause, a.zh)
+	if ok {
+		a.items = changed
+		if len(changed) == 0 {
+			a.problem = problemEmpty
+		}
+	}
+	return ok
+}
+
+func changed(items []item, clause string, zh bool) ([]item, bool) {
+	if zh {
+		if m := takeOutZh.FindStringSubmatch(clause); m != nil {
+			object := fillerZh.ReplaceAllString(m[1], "")
+			out := change(items, clause, object)
+			return out, len(out) < len(items)
+		}
+		if m := changeZh.FindStringSubmatch(clause); m != nil {
+			return change(items, trailZh.ReplaceAllString(clause, ""), strings.Trim(m[1], "了的")), true
+		}
+		return items, false
+	}
+	if m := takeOutEn.FindStringSubmatch(clause); m != nil {
+		if out := change(items, clause, m[1]); len(out) < len(items) {
+			return out, true
+		}
+	}
+	if m := changeEn.FindStringSubmatch(clause); m != nil {
+		return change(items, trailEn.ReplaceAllString(m[1], ""), trailEn.ReplaceAllString(m[2], "")), true
+	}
+	return items, false
+}
+
+// readTalk recognises small talk and facts about the user.
+func (a *ask) readTalk(clause string) {
+	switch {
+	case whoWords.MatchString(clause):
+		a.set(intentWho)
+	case helpWords.MatchString(clause):
+		a.set(intentHelp)
+	case helloWords.MatchString(clause):
+		a.set(intentHello)
+	case thanksWords.MatchString(clause):
+		a.set(intentThanks)
+	case byeWords.MatchString(clause):
+		a.set(intentBye)
+	case okWords.MatchString(clause):
+		a.set(intentOK)
+	case factZh.MatchString(clause), factEn.MatchString(clause):
+		a.set(intentFact)
+	default:
+		a.loose = cut(clause, 40)
+	}
+}
+
+func group(m []string) string {
+	for _, text := range m[1:] {
+		if text != "" {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+func appendNew(names, more []string) []string {
+	for _, name := range more {
+		seen := false
+		for _, old := range names {
+			seen = seen || sameDish(old, name)
+		}
+		if !seen {
+			names = append(names, name)
+		}
+	}
+	return names
+}

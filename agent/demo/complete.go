@@ -1,0 +1,94 @@
+package demo
+
+import "agentmesh/app/platform/numeral"
+
+// finishOrder gives every item its dish and finds what is wrong with the order.
+func (a *ask) finishOrder(past before) {
+	if a.problem == problemEmpty || a.problem == problemDone {
+		return
+	}
+	if len(a.items) == 0 {
+		a.items = []item{{quantity: numeral.Quantity{N: 1}}}
+	}
+	if a.same(past) {
+		return
+	}
+	for i := range a.items {
+		if a.items[i].dish == "" {
+			a.fillDish(i, past)
+		}
+	}
+	for i := range a.items {
+		a.items[i].dish = fullName(a.items[i].dish, past.known, a.zh)
+	}
+	if a.problem == noProblem {
+		a.problem, a.problemAt = findProblem(a.items)
+	}
+	if a.problem == problemNoDish && a.has(intentRecommend) {
+		a.problem, a.recommended = noProblem, true
+	}
+}
+
+// same repeats the whole last order: "the same again".
+func (a *ask) same(past before) bool {
+	if len(past.ask.items) == 0 || a.items[0].dish != "" || !sameZh.MatchString(a.words) && !sameEn.MatchString(a.words) {
+		return false
+	}
+	a.items, a.carried = past.ask.items, true
+	a.problem, a.problemAt = findProblem(a.items)
+	return true
+}
+
+// fillDish finds what "one" is one of: the condition, the dish asked about in the same message, or what was spoken of before.
+func (a *ask) fillDish(i int, past before) {
+	it := &a.items[i]
+	prev := past.ask
+	switch {
+	case len(a.condDishes) > 0:
+		it.dish = a.condDishes[0]
+		for _, name := range a.condDishes[1:] {
+			a.items = append(a.items, item{dish: name, quantity: it.quantity, counted: true})
+			it = &a.items[i]
+		}
+	case len(a.dishes) == 1:
+		it.dish = a.dishes[0]
+	case len(a.looseDish(past)) > 0:
+		it.dish = a.looseDish(past)[0]
+	case a.has(intentRecommend):
+		return
+	case prev.problem != noProblem && prev.problem < problemNoDish && len(prev.items) > 0:
+		a.replaceBad(i, prev)
+	case len(prev.items) > 1 && prev.has(intentOrder):
+		a.problem, a.problemAt = problemWhich, i
+	case len(prev.items) == 1 && prev.items[0].dish != "":
+		it.dish, it.note, a.carried = prev.items[0].dish, prev.items[0].note, true
+	case past.focus != "":
+		it.dish, a.carried = past.focus, true
+	}
+}
+
+// looseDish reads the clause before 来一份 as the dish, if it asks nothing by itself.
+func (a *ask) looseDish(past before) []string {
+	if a.zh {
+		return dishNames(fillerZh.ReplaceAllString(a.loose, ""), true, past.known)
+	}
+	if !isKnown(a.loose, past.known) {
+		return nil
+	}
+	return []string{a.loose}
+}
+
+// replaceBad puts the number that was asked for into the order before and keeps its other dishes.
+func (a *ask) replaceBad(i int, prev ask) {
+	if len(a.items) != 1 || prev.problemAt >= len(prev.items) {
+		a.items[i].dish = prev.items[min(prev.problemAt, len(prev.items)-1)].dish
+		return
+	}
+	quantity := a.items[i].quantity
+	a.items = append([]item(nil), prev.items...)
+	a.items[prev.problemAt].quantity = quantity
+	a.carried = true
+	if a.conditional = prev.conditional; a.conditional {
+		a.condDishes = prev.condDishes
+	}
+}

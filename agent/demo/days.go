@@ -1,0 +1,179 @@
+package demo
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"agentmesh/app/platform/numeral"
+)
+
+// day is a day as the user named it.
+type day struct {
+	kind   dayKind
+	offset int    // days from today, for kindOffset
+	number int    // ISO weekday, for kindWeekday
+	word   string // what list_menu_by_day takes, where it can take it
+}
+
+type dayKind int
+
+const (
+	kindNone dayKind = iota
+	kindOffset
+	kindWeekday
+	kindWeekend
+	kindDate
+)
+
+var (
+	offsetZh  = regexp.MustCompile(`大后天|后天|明天|明日|明儿|明晚|明早|今天|今日|今晚|今儿|今早|昨天|前天`)
+	offsetEn  = regexp.MustCompile(`(?i)\b(?:the )?day after tomorrow\b|\btomorrow\b|\btoday\b|\btonight\b|\byesterday\b`)
+	weekdayZh = regexp.MustCompile(`(下(?:个)?)?(?:周|星期|礼拜)([一二三四五六日天])`)
+	weekdayEn = regexp.MustCompile(`(?i)\b(next )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b`)
+	weekend   = regexp.MustCompile(`周末|(?i)\bweekend\b`)
+	isoDate   = regexp.MustCompile(`\d{4}-\d{2}-\d{2}`)
+	monthDay  = regexp.MustCompile(`(\d{1,2})月(\d{1,2})[日号]`)
+	spanDays  = regexp.MustCompile(`([一二两三四五六七八九十]+|几|\d+)天`)
+	spanEn    = regexp.MustCompile(`(?i)\b(a few|few|couple of|several|[a-z]+|\d+)[ -]days?\b`)
+	wholeWeek = regexp.MustCompile(`(?:这|本|一|未来|接下来|下)(?:个)?(?:周|星期|礼拜)(?:的|天|$|[^一二三四五六日末])|(?i)\b(?:this|next|coming|the|a|all|whole) week\b`)
+)
+
+// findDay returns the day a clause names, kindNone if it names none.
+func findDay(clause string) day {
+	if date := isoDate.FindString(clause); date != "" {
+		return day{kind: kindDate, word: date}
+	}
+	if m := monthDay.FindStringSubmatch(clause); m != nil {
+		month, _ := strconv.Atoi(m[1])
+		number, _ := strconv.Atoi(m[2])
+		return day{kind: kindDate, offset: month*100 + number}
+	}
+	if word := offsetZh.FindString(clause); word != "" {
+		return offsetDay(offsetOf(word))
+	}
+	if word := offsetEn.FindString(clause); word != "" {
+		return offsetDay(offsetOf(strings.ToLower(word)))
+	}
+	if m := weekdayZh.FindStringSubmatch(clause); m != nil {
+		d := weekday(numberOfWeekday(m[2]))
+		if m[1] != "" {
+			d.word = "下周" + strings.ReplaceAll(m[2], "天", "日")
+		}
+		return d
+	}
+	if m := weekdayEn.FindStringSubmatch(clause); m != nil {
+		d := weekday(numberOfWeekday(strings.ToLower(m[2])))
+		if m[1] != "" {
+			d.word = "下周" + strings.Split("一 二 三 四 五 六 日", " ")[d.number-1]
+		}
+		return d
+	}
+	if weekend.MatchString(clause) {
+		return day{kind: kindWeekend, number: 6, word: "saturday"}
+	}
+	return day{}
+}
+
+func offsetOf(word string) int {
+	switch word {
+	case "大后天":
+		return 3
+	case "后天", "day after tomorrow", "the day after tomorrow":
+		return 2
+	case "明天", "明日", "明儿", "明晚", "明早", "tomorrow":
+		return 1
+	case "昨天", "yesterday":
+		return -1
+	case "前天":
+		return -2
+	}
+	return 0
+}
+
+func offsetDay(offset int) day {
+	d := day{kind: kindOffset, offset: offset}
+	switch offset {
+	case 0:
+		d.word = "today"
+	case 1:
+		d.word = "tomorrow"
+	}
+	return d
+}
+
+func weekday(number int) day {
+	return day{kind: kindWeekday, number: number, word: strings.ToLower(time.Weekday(number % 7).String())}
+}
+
+// numberOfWeekday takes a Chinese character or an English name in lower case; Sunday is 7.
+func numberOfWeekday(name string) int {
+	if name == "天" {
+		return 7
+	}
+	for i, zh := range strings.Split("一 二 三 四 五 六 日", " ") {
+		if name == zh || name == strings.ToLower(time.Weekday((i+1)%7).String()) {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// needsClock tells whether the menu tool can't take the day as it is, so that today's date is wanted first.
+func (d day) needsClock() bool {
+	return d.kind != kindNone && d.word == ""
+}
+
+// menuArgument returns what list_menu_by_day is given; today is what get_current_time said, if it was asked.
+func (d day) menuArgument(today string) string {
+	if !d.needsClock() {
+		return d.word
+	}
+	date, err := time.Parse(time.DateOnly, today)
+	if err != nil {
+		return ""
+	}
+	if d.kind == kindOffset {
+		return date.AddDate(0, 0, d.offset).Format(time.DateOnly)
+	}
+	named := time.Date(date.Year(), time.Month(d.offset/100), d.offset%100, 0, 0, 0, 0, time.UTC)
+	if named.Before(date.AddDate(0, -6, 0)) {
+		named = named.AddDate(1, 0, 0)
+	}
+	return named.Format(time.DateOnly)
+}
+
+// span returns how many days of weather are asked for, and whether the user named a number of days or a whole week.
+func span(clause string, d day) (days int, named bool) {
+	if m := spanDays.FindStringSubmatch(clause); m != nil {
+		return spanOf(m[1])
+	}
+	if m := spanEn.FindStringSubmatch(clause); m != nil {
+		if n, named := spanOf(strings.ToLower(m[1])); named {
+			return n, true
+		}
+	}
+	switch {
+	case d.kind == kindOffset && d.offset > 0:
+		return d.offset + 1, false
+	case d.kind == kindWeekday, d.kind == kindWeekend, d.kind == kindDate:
+		return 7, false
+	case wholeWeek.MatchString(clause):
+		return 7, true
+	}
+	return 1, false
+}
+
+func spanOf(word string) (int, bool) {
+	quantity, ok := numeral.Parse(word)
+	switch {
+	case word == "几" || ok && quantity.Kind == numeral.Vague:
+		return 3, true
+	case word == "couple of":
+		return 2, true
+	case !ok || quantity.Kind != numeral.Whole || quantity.N < 1:
+		return 1, false
+	}
+	return quantity.N, true
+}

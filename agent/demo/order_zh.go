@@ -1,0 +1,163 @@
+package demo
+
+import (
+	"regexp"
+	"strings"
+
+	"agentmesh/app/platform/numeral"
+)
+
+var (
+	noOrderZh   = regexp.MustCompile(`(?:不要|别|不用|不想|无需|不必|不需要|先不|暂不|暂时不|不)(?:再|帮我|给我|要|急着)?(?:订|点餐|点菜|下单|预订|买)|不(?:点|来)(?:了|餐|菜)`)
+	verbEndZh   = regexp.MustCompile(`(?:预订|订购|下单|订|点|来|买|要|加|拿|整|上|换成|改成|给我|帮我|吃|喝|再)(?:上|了|个)?$`)
+	negEndZh    = regexp.MustCompile(`(?:不|别|甭)(?:要|用|来|点|订|买|加|再)?(?:预订|订|点|来|买|要|加)?$`)
+	verbZh      = regexp.MustCompile(`(?:预订|订购|下单|点餐|订餐|点菜|订|(?:帮|给|替)我(?:点|来|买|要|加|拿|下)|我(?:想|就|还|也|再)*(?:要|点|买|来)|(?:想|就|还)(?:要|点)|^(?:再|就|那|那就|请)*(?:来|点|要|买|加))(?:个|上|了)?(.*)$`)
+	weakZh      = regexp.MustCompile(`我(?:想|就|还|也|再)*要|(?:想|就|还)要|^(?:再|就|那|请)*要`)
+	notDishZh   = regexp.MustCompile(`^(?:看|查|问|知道|了解|去|找|取消|退|投诉|睡|做|用|写|听|学|请假|和你|跟你|休息|回家|怎么|什么|啥|多少|单|钱|求|是|不|没|提醒|记|推荐|订单)`)
+	fillerZh    = regexp.MustCompile(`^(?:如果|并且|并|就|请|麻烦|帮忙|帮我|给我|替我|我们|我|想要|想|要|再|就|那么|那|也|还|顺便|另外|先|今天|明天|中午|晚上|午饭|晚饭|午餐|晚餐|现在|从?食堂|餐厅|你好|您好|老板|服务员|可以|能不能|能|订购|预订|订餐|点餐|下单|订|点|来|买|加|上|吃|把|的|是|：|:|，|、| )+`)
+	trailZh     = regexp.MustCompile(`(?:吧|谢谢你|谢谢|呗|呀|啊|哦|哈|了|的|呢|谢了|可以吗|行吗|好吗|好不好|可以么|给我|一下|订|点|来|要|买|各|再|，|、| |。|）|\))+$`)
+	joinZh      = regexp.MustCompile(`(?:和|跟|与|以及|还有|外加|再加上?|加上?|另外|再来|再要|再|、|，|\+|＋|&| )+$`)
+	splitZh     = regexp.MustCompile(`、|＋|\+|&|以及|还有|外加|和|跟|与`)
+	noteZh      = regexp.MustCompile(`(?:[（(，,]\s*)?(?:备注[:：是]?\s*)?(?:不要|不加|不放|不用放|别放|别加|别|免|去掉?|少放|少加|少|多放|多加|多点|多来点|加点|微辣|中辣|特辣|重辣|不辣|加辣|清淡).*$`)
+	changeZh    = regexp.MustCompile(`^(?:不要|不加|不放|别放|别加|别要|去掉|免|少放?|少加|多放|多加|多点|微辣|中辣|特辣|不辣|加辣|清淡)(.*)$`)
+	takeOutZh   = regexp.MustCompile(`^(.*?)(?:就|先|也|都)?(?:不要了|不用了|去掉吧?|不点了|取消了?|别要了)$`)
+	pronounZh   = regexp.MustCompile(`^(?:就|要)?(?:它|这个|这道|这道菜|那个|那道|那道菜|这|那|一样的?|同样的?|这份|刚才的?|刚才那个|刚才那道|饭|外卖|东西|吃的|点?吃的|好吃的)?(?:菜|了|吧)*$`)
+	questionZh  = regexp.MustCompile(`[吗么呢]$|几|多少|什么|怎么|为什么|哪`)
+	bareMeasure = regexp.MustCompile(`^(?:份|碗|盘|杯|瓶|碟|个|些|盒|罐|壶)`)
+	countableZh = regexp.MustCompile(`^[份碗盘杯瓶碟例罐壶盒笼屉打]$`)
+)
+
+// orderZh returns the part of a clause that names dishes and quantities, if the clause orders something.
+func orderZh(clause string, known []dish, ordering, other bool) (string, bool) {
+	if phrase, ok := numeral.Find(clause); ok {
+		before := strings.TrimSpace(clause[:phrase.Start])
+		if negEndZh.MatchString(before) {
+			return "", false
+		}
+		if verbEndZh.MatchString(before) {
+			return clause, !other || strings.Contains(before, "订") || strings.Contains(before, "帮我")
+		}
+		rest := strings.TrimSpace(clause[phrase.End:])
+		bare := !other && !questionZh.MatchString(clause)
+		if bare && (ordering || countableZh.MatchString(phrase.Measure) || isKnown(rest, known) || isKnown(before, known)) {
+			return clause, true
+		}
+	}
+	if m := verbZh.FindStringSubmatch(clause); m != nil {
+		rest := m[1]
+		weak := weakZh.MatchString(clause)
+		if notDishZh.MatchString(rest) || weak && (other || rest == "") || other && !strings.Contains(clause, "订") && !strings.Contains(clause, "下单") {
+			return "", false
+		}
+		return rest, true
+	}
+	if ordering && !other && isKnown(trailZh.ReplaceAllString(clause, ""), known) {
+		return clause, true
+	}
+	return "", false
+}
+
+// itemsZh reads "两份水煮牛肉和一份米饭", "水煮牛肉两份、米饭一份" and "水煮牛肉和米饭各一份".
+func itemsZh(text string, known []dish) []item {
+	phrases := numeral.FindAll(text)
+	if len(phrases) == 0 {
+		return dishesZh(text, numeral.Quantity{N: 1}, false, false, known)
+	}
+	var items []item
+	before := joinZh.ReplaceAllString(trailZh.ReplaceAllString(fillerZh.ReplaceAllString(text[:phrases[0].Start], ""), ""), "")
+	if before == "" {
+		for i, phrase := range phrases {
+			end := len(text)
+			if i+1 < len(phrases) {
+				end = phrases[i+1].Start
+			}
+			items = append(items, dishesZh(joinZh.ReplaceAllString(text[phrase.End:end], ""), phrase.Quantity, true, false, known)...)
+		}
+		return items
+	}
+	from := 0
+	for _, phrase := range phrases {
+		part := text[from:phrase.Start]
+		each := strings.Contains(part, "各")
+		items = append(items, dishesZh(part, phrase.Quantity, true, each, known)...)
+		from = phrase.End
+	}
+	return afterLast(items, text[from:], known)
+}
+
+// afterLast reads what follows the last quantity of "水煮牛肉一份不要辣": a note, or one more dish.
+func afterLast(items []item, rest string, known []dish) []item {
+	rest = strings.TrimSpace(trailZh.ReplaceAllString(rest, ""))
+	switch {
+	case rest == "":
+		return items
+	case noteZh.MatchString(rest):
+		return change(items, cleanNote(noteZh.FindString(rest)), "")
+	}
+	return append(items, dishesZh(rest, numeral.Quantity{N: 1}, false, false, known)...)
+}
+
+// dishesZh reads the dishes that stand at one quantity. Only 各 gives it to all of them; otherwise the others are one each.
+func dishesZh(text string, quantity numeral.Quantity, counted, each bool, known []dish) []item {
+	text = fillerZh.ReplaceAllString(strings.TrimSpace(text), "")
+	if !counted && !isKnown(text, known) {
+		text = bareMeasure.ReplaceAllString(text, "")
+	}
+	names := splitNames(text, splitZh, known)
+	var items []item
+	for i, name := range names {
+		it := item{quantity: quantity, counted: counted}
+		if i > 0 && !each {
+			it = oneOf("")
+		}
+		name = strings.TrimSpace(trailZh.ReplaceAllString(name, ""))
+		if note := noteZh.FindString(name); note != "" && !isKnown(name, known) {
+			it.note = cleanNote(note)
+			name = trailZh.ReplaceAllString(strings.TrimSuffix(name, note), "")
+		}
+		name = strings.Trim(name, " ，,（()）“”\"「」《》")
+		if pronounZh.MatchString(name) {
+			name = ""
+		}
+		it.dish = cut(fillerZh.ReplaceAllString(name, ""), 60)
+		if it.dish != "" || len(names) == 1 {
+			items = append(items, it)
+		}
+	}
+	return items
+}
+
+// cleanNote strips what only introduces a note.
+func cleanNote(note string) string {
+	return strings.Trim(strings.TrimPrefix(strings.Trim(note, "，,（() "), "备注"), "：: 是")
+}
+
+// splitNames cuts a list of dishes, except inside a name that is known and where a part would be no name (和牛).
+func splitNames(text string, separator *regexp.Regexp, known []dish) []string {
+	var names []string
+	from := 0
+	for _, m := range separator.FindAllStringIndex(text, -1) {
+		left, right := strings.TrimSpace(text[from:m[0]]), strings.TrimSpace(text[m[1]:])
+		if len(left) < 2 || len(right) < 2 || strings.HasPrefix(right, "牛") || insideKnown(text, m, known) {
+			continue
+		}
+		names = append(names, left)
+		from = m[1]
+	}
+	return append(names, text[from:])
+}
+
+func insideKnown(text string, at []int, known []dish) bool {
+	lower := strings.ToLower(text)
+	if len(lower) != len(text) {
+		return false
+	}
+	for _, d := range known {
+		for _, name := range []string{strings.ToLower(d.Name), strings.ToLower(d.NameEn)} {
+			if start := strings.Index(lower, name); name != "" && start >= 0 && start < at[0] && at[1] < start+len(name) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,40 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"agentmesh/capability"
+)
+
+// Invocation is one call of a capability within a run: its place, its state and its one result.
+type Invocation struct {
+	ID        string
+	RunID     string
+	UserID    string
+	MessageID string // the assistant message that asked for it
+	CallID    string // the model's id for it
+	Round     int
+	Position  int // its place among the calls of its round
+	Name      string
+	Args      json.RawMessage
+	Status    capability.Status
+	Result    json.RawMessage
+	Receipt   capability.Receipt
+	CreatedAt time.Time
+	EndedAt   time.Time
+}
+
+// ModelCall is the record of one model round: what the model was given and what it cost (D-90).
+type ModelCall struct {
+	ID        string
+	RunID     string
+	Round     int
+	Model     string
+	Request   json.RawMessage // the body as it was sent; it holds no credentials
+	Usage     Usage
+	Finish    string
+	Error     string
+	StartedAt time.Time
+	Duration  time.Duration
+}

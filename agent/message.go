@@ -1,0 +1,40 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Role says who speaks in a message.
+type Role string
+
+// The roles of a prompt.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// ToolCall is a model's wish to call a tool.
+type ToolCall struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"arguments"`
+}
+
+// Message is one user, assistant or tool message of a conversation. A tool message answers the call
+// ToolCallID.
+type Message struct {
+	ID         string
+	UserID     string
+	ThreadID   string
+	RunID      string
+	RunStatus  Status // as the store read it
+	Role       Role
+	Text       string
+	Calls      []ToolCall
+	ToolCallID string
+	Abandoned  bool // its text ended early; it never enters a prompt
+	CreatedAt  time.Time
+}

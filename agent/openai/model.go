@@ -1,0 +1,167 @@
+// Package openai talks to any endpoint that offers OpenAI's Chat Completions. It is the door of
+// openai-go, which makes the request; the stream is read and folded here, because the library's own
+// decoder and accumulator break on what other endpoints send. The package must not know runs.
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	oai "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+)
+
+// maxBody caps an answer that is not a stream, in bytes.
+const maxBody = 8 << 20
+
+// Config names an endpoint. The library's environment variables are never read: a person's real key
+// must not reach another party.
+type Config struct {
+	BaseURL string // up to and including /v1
+	Key     string // empty: no Authorization header
+	Model   string
+	HTTP    *http.Client
+}
+
+// Model is one endpoint with one model name.
+type Model struct {
+	name    string
+	service oai.ChatCompletionService
+}
+
+var _ agent.Model = (*Model)(nil)
+
+// New makes the client. It sends nothing yet.
+func New(c Config) *Model {
+	options := []option.RequestOption{
+		option.WithBaseURL(c.BaseURL), option.WithHTTPClient(c.HTTP), option.WithMaxRetries(0),
+	}
+	if c.Key != "" {
+		options = append(options, option.WithAPIKey(c.Key))
+	}
+	return &Model{name: c.Model, service: oai.NewChatCompletionService(options...)}
+}
+
+// CheckBaseURL finds what the library would take without a word and then send to a senseless address.
+func CheckBaseURL(base string) error {
+	u, err := url.Parse(base)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
+		return fmt.Errorf("%q is not an http or https address", base)
+	case u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("%q has a query or a fragment, which would be lost", base)
+	case u.User != nil:
+		return errors.New("it holds a user name or password: put the key into LLM_API_KEY")
+	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"):
+		return fmt.Errorf("%q ends with /chat/completions, which is added by the program", base)
+	}
+	return nil
+}
+
+// Name gives the model's name.
+func (m *Model) Name() string { return m.name }
+
+// Stream asks the model and gives its text in pieces as they come.
+func (m *Model) Stream(ctx context.Context, p agent.Prompt, onText func(string)) (agent.Answer, error) {
+	params := m.params(p)
+	request, err := json.Marshal(params)
+	if err != nil {
+		return agent.Answer{}, fault.Wrap(err, fault.Internal, "the request to the model could not be written")
+	}
+	out := agent.Answer{Model: m.name, Request: request}
+	var resp *http.Response
+	_, err = m.service.New(ctx, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&resp),
+		option.WithHeader("Accept", "text/event-stream"))
+	if err != nil {
+		return out, classify(ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	f := fold{onText: onText}
+	err = f.read(resp)
+	f.into(&out)
+	if err != nil {
+		return out, classify(ctx, err)
+	}
+	return out, nil
+}
+
+func (m *Model) params(p agent.Prompt) oai.ChatCompletionNewParams {
+	params := oai.ChatCompletionNewParams{
+		Model:         m.name,
+		StreamOptions: oai.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+	}
+	for _, msg := range p.Messages {
+		params.Messages = append(params.Messages, message(msg))
+	}
+	for _, d := range p.Tools {
+		params.Tools = append(params.Tools, tool(d))
+	}
+	return params
+}
+
+func tool(d capability.Definition) oai.ChatCompletionToolUnionParam {
+	var schema shared.FunctionParameters
+	_ = json.Unmarshal(d.InputSchema, &schema) // checked at registration
+	return oai.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+		Name: d.Name, Description: param.NewOpt(d.Description), Parameters: schema,
+	})
+}
+
+// message writes one message as raw JSON: the library's own types leave out what some endpoints insist
+// on, such as the content of an assistant message that only calls tools.
+func message(m agent.Message) oai.ChatCompletionMessageParamUnion {
+	doc := map[string]any{"role": m.Role, "content": m.Text}
+	if m.Role == agent.Tool {
+		doc["tool_call_id"] = m.ToolCallID
+	}
+	if len(m.Calls) > 0 {
+		calls := make([]map[string]any, 0, len(m.Calls))
+		for _, c := range m.Calls {
+			calls = append(calls, map[string]any{
+				"id": c.ID, "type": "function",
+				"function": map[string]any{"name": legalName(c.Name), "arguments": argumentsSentBack(c.Args)},
+			})
+		}
+		doc["tool_calls"] = calls
+		if m.Text == "" {
+			doc["content"] = nil
+		}
+	}
+	raw, _ := json.Marshal(doc) // strings and maps always encode
+	return param.Override[oai.ChatCompletionMessageParamUnion](json.RawMessage(raw))
+}
+
+// argumentsSentBack is what goes back of a call's arguments: what was not one JSON object is not
+// repeated to the endpoint, the result says what was wrong.
+func argumentsSentBack(args json.RawMessage) string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(args, &object) != nil || object == nil {
+		return "{}"
+	}
+	return string(args)
+}
+
+// legalName makes a name that every endpoint takes of one that a model made up.
+func legalName(name string) string {
+	legal := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || ('0' <= r && r <= '9') || ('a' <= r && r <= 'z') || ('A' <= r && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, name)
+	if legal == "" {
+		return "unnamed"
+	}
+	return legal[:min(len(legal), 64)]
+}

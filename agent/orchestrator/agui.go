@@ -1,0 +1,151 @@
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"agentmesh/agent"
+	"agentmesh/agent/agui"
+	"agentmesh/agent/run"
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/sse"
+)
+
+// startRun takes an AG-UI input, stores it as a PENDING run, and sets it going once the stream is open
+// (D-42). What is wrong with the input is said before any stream.
+func (m *Module) startRun(c echo.Context) error {
+	user, err := userOf(c)
+	if err != nil {
+		return err
+	}
+	in, message, err := readInput(c.Request())
+	if err != nil {
+		return err
+	}
+	if message.ID == "" {
+		message.ID = flow.NewID("msg")
+	}
+	r, err := m.Runs.Create(c.Request().Context(), run.Input{
+		UserID: user, ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
+		Text: message.Text, Modern: in.ProtocolVersion != "",
+	})
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("X-Run-Id", r.ID)
+	c.Response().Header().Set("X-Trace-Id", r.TraceID)
+	w, err := sse.NewWriter(c.Response())
+	m.Runs.Begin(r.ID) // also when the client has gone already: the run is theirs, and ends like any other
+	if err != nil {
+		return nil
+	}
+	m.stream(c.Request().Context(), w, r, run.Cursor{})
+	return nil
+}
+
+func readInput(r *http.Request) (agui.RunAgentInput, agui.UserMessage, error) {
+	raw, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return agui.RunAgentInput{}, agui.UserMessage{}, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+	}
+	if err != nil {
+		return agui.RunAgentInput{}, agui.UserMessage{}, fault.Wrap(err, fault.Invalid, "the body could not be read")
+	}
+	in, err := agui.ParseInput(raw)
+	if err != nil {
+		return agui.RunAgentInput{}, agui.UserMessage{}, err
+	}
+	message, err := in.Last()
+	return in, message, err
+}
+
+// followRun shows a run again from a place on, then live; it works for ended runs.
+func (m *Module) followRun(c echo.Context) error {
+	r, err := m.ownRun(c)
+	if err != nil {
+		return err
+	}
+	place := c.Request().Header.Get("Last-Event-ID")
+	if place == "" {
+		place = c.QueryParam("after")
+	}
+	cursor, err := run.ParseCursor(place)
+	if err != nil {
+		return fault.Wrap(err, fault.Invalid, "Last-Event-ID or after: %s", err.Error())
+	}
+	c.Response().Header().Set("X-Run-Id", r.ID)
+	w, err := sse.NewWriter(c.Response())
+	if err != nil {
+		return nil // the client has gone
+	}
+	m.stream(c.Request().Context(), w, r, cursor)
+	return nil
+}
+
+// stream writes a run as AG-UI events until its end, or until the client has gone.
+func (m *Module) stream(ctx context.Context, w *sse.Writer, r agent.Run, from run.Cursor) {
+	t := agui.NewTranslator(r, m.Now)
+	for u, err := range m.Runs.Follow(ctx, r.ID, from) {
+		var events []agui.Event
+		switch {
+		case err != nil:
+			m.leave(ctx, w, t, r, err)
+			return
+		case u.Event != nil:
+			events, err = t.Event(*u.Event)
+		case u.Delta != "":
+			events = t.Text(u.MessageID, u.Delta)
+		default:
+			err = w.Comment("alive")
+		}
+		if err == nil {
+			err = send(w, events, u.At.String())
+		}
+		if err != nil {
+			flow.Log(ctx).Debug().Err(err).Str("runId", r.ID).Msg("stream ended")
+			return
+		}
+	}
+}
+
+// send writes the events that one place of the log became. Only the last one carries the place, so that
+// a client that saw half of them gets all of them again rather than none.
+func send(w *sse.Writer, events []agui.Event, at string) error {
+	for i, e := range events {
+		id := ""
+		if i == len(events)-1 {
+			id = at
+		}
+		if err := w.Send(sse.Event{ID: id, Data: e.Encode()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave ends a stream before its run has ended. When the program stops while a question is open, the
+// client learns of it as an interrupt (design, section 6).
+func (m *Module) leave(ctx context.Context, w *sse.Writer, t *agui.Translator, r agent.Run, cause error) {
+	if !errors.Is(cause, ErrShutdown) {
+		return
+	}
+	open, err := m.Store.OpenConfirmations(context.WithoutCancel(ctx), r.UserID)
+	if err != nil {
+		return
+	}
+	var mine []agent.Confirmation
+	for _, q := range open {
+		if q.RunID == r.ID {
+			mine = append(mine, q)
+		}
+	}
+	if len(mine) > 0 {
+		_ = send(w, t.Interrupted(mine), "")
+	}
+}

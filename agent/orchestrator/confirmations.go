@@ -1,0 +1,103 @@
+package orchestrator
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+)
+
+// decisionBody is what a decision may carry. Arguments cannot be edited yet; args and argsDigest say
+// which ones the person saw, and must be those that would run.
+type decisionBody struct {
+	ConfirmationID string          `json:"confirmationId"`
+	Args           json.RawMessage `json:"args"`
+	ArgsDigest     string          `json:"argsDigest"`
+	Reason         string          `json:"reason"`
+}
+
+func (m *Module) confirm(c echo.Context) error { return m.decide(c, agent.QuestionConfirmed) }
+
+func (m *Module) reject(c echo.Context) error { return m.decide(c, agent.QuestionRejected) }
+
+func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
+	user, err := userOf(c)
+	if err != nil {
+		return err
+	}
+	var body decisionBody
+	if err := readJSON(c.Request().Body, &body); err != nil {
+		return err
+	}
+	if len(body.Args) > 0 {
+		return fault.New(fault.Invalid, "arguments cannot be edited; reject, and say what you want instead")
+	}
+	if err := m.checkDigest(c, user, body); err != nil {
+		return err
+	}
+	q, err := m.Runs.Decide(c.Request().Context(), user, c.Param("id"), body.ConfirmationID,
+		agent.Decision{Status: status, Reason: body.Reason, By: user, Via: "rest"})
+	if err != nil {
+		return decided(c, err, q)
+	}
+	return c.JSON(http.StatusOK, map[string]any{"confirmation": q})
+}
+
+// checkDigest refuses a decision about other arguments than those that would run.
+func (m *Module) checkDigest(c echo.Context, user string, body decisionBody) error {
+	if body.ArgsDigest == "" || body.ConfirmationID == "" {
+		return nil
+	}
+	q, err := m.Store.Confirmation(c.Request().Context(), user, body.ConfirmationID)
+	if errors.Is(err, agent.ErrNotFound) {
+		return fault.New(fault.NotFound, "this run has no such question")
+	}
+	if err == nil && q.ArgsDigest != body.ArgsDigest {
+		return fault.New(fault.Conflict, "argsDigest is not that of the arguments that would run")
+	}
+	return err
+}
+
+// decided answers a decision that came too late or contradicts: the problem shows how the question
+// stands.
+func decided(c echo.Context, err error, q agent.Confirmation) error {
+	if q.ID == "" {
+		return err
+	}
+	p := fault.ProblemOf(err)
+	p.Extra = map[string]any{"confirmation": q}
+	fault.WriteProblem(c.Response(), p)
+	return nil
+}
+
+func (m *Module) listConfirmations(c echo.Context) error {
+	user, err := userOf(c)
+	if err != nil {
+		return err
+	}
+	if status := c.QueryParam("status"); status != "" && status != "open" {
+		return fault.New(fault.Invalid, "status must be open")
+	}
+	open, err := m.Store.OpenConfirmations(c.Request().Context(), user)
+	return list(c, open, err)
+}
+
+// readJSON reads a small body; an empty one is an empty object.
+func readJSON(body io.Reader, into any) error {
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return fault.Wrap(err, fault.Invalid, "the body could not be read")
+	}
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fault.Wrap(err, fault.Invalid, "the body is not the JSON that is expected here: %s", err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+// Package orchestrator is the module in front: AG-UI, the REST API and the page, over the run engine. It
+// holds no logic of runs (D-43); it is the door of echo, and must not know SQL or any model.
+package orchestrator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"agentmesh/agent"
+	"agentmesh/agent/order"
+	"agentmesh/agent/run"
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/mesh"
+	"agentmesh/capability"
+	"agentmesh/skills"
+)
+
+// ErrShutdown is the cause of a server's context when the program stops; a stream whose run waits for a
+// person then ends as an interrupt.
+var ErrShutdown = run.ErrShutdown
+
+// Orders reads a user's orders.
+type Orders interface {
+	Orders(ctx context.Context, userID string, limit int) ([]order.Order, error)
+	Order(ctx context.Context, userID, id string) (order.Order, error)
+}
+
+// Audit reads a user's audit records.
+type Audit interface {
+	Records(ctx context.Context, userID, runID string, limit int) ([]capability.Record, error)
+}
+
+// Deps are the parts behind the routes.
+type Deps struct {
+	Runs     *run.Service
+	Store    agent.RunStore
+	Orders   Orders
+	Audit    Audit
+	Settler  *order.Service
+	Market   *skills.Marketplace
+	Registry *capability.Registry
+	Page     http.Handler
+	About    About
+	Ping     func(ctx context.Context) error
+	Now      func() time.Time
+}
+
+// About is what the page shows of the program.
+type About struct {
+	Version string `json:"version"`
+	Model   struct {
+		Name string `json:"name"`
+		Demo bool   `json:"demo"`
+	} `json:"model"`
+}
+
+// Module is the orchestrator.
+type Module struct {
+	Deps
+	handler http.Handler
+}
+
+var _ mesh.Module = (*Module)(nil)
+
+// New makes the module.
+func New(deps Deps) *Module {
+	m := &Module{Deps: deps}
+	e := echo.New()
+	e.HTTPErrorHandler = handleError
+	e.Use(recoverPanics, limitBody, requireJSON)
+	m.routes(e)
+	m.handler = e
+	return m
+}
+
+// Name is the flag value, the log field and the host name.
+func (m *Module) Name() string { return "orchestrator" }
+
+// Prefixes are the paths that the module serves: all that no other module has.
+func (m *Module) Prefixes() []string { return []string{"/"} }
+
+// Handler serves the module's paths.
+func (m *Module) Handler() http.Handler { return m.handler }
+
+// Start recovers runs and orders and begins to work.
+func (m *Module) Start(ctx context.Context) error {
+	m.Settler.Start(ctx)
+	return m.Runs.Start(ctx)
+}
+
+// Stop ends all work; runs stay as they are in their journals.
+func (m *Module) Stop(ctx context.Context) error {
+	err := m.Runs.Stop(ctx)
+	m.Settler.Stop()
+	return err
+}
+
+// Ready tells whether the database answers.
+func (m *Module) Ready(ctx context.Context) error { return m.Ping(ctx) }
+
+// defaultUser is who calls when nobody is named and no keys are configured (design, section 12).
+const defaultUser = "local"
+
+// userOf tells who calls. Bound to loopback and without keys, callers name themselves.
+func userOf(c echo.Context) (string, error) {
+	id := c.Request().Header.Get("X-User-ID")
+	if id == "" {
+		return defaultUser, nil
+	}
+	const most = 128
+	if len(id) > most {
+		return "", fault.New(fault.Invalid, "X-User-ID is longer than %d bytes", most)
+	}
+	for _, r := range id {
+		if r <= ' ' || r == 0x7f || r == 0xFFFD {
+			return "", fault.New(fault.Invalid, "X-User-ID must be UTF-8 text without spaces and control characters")
+		}
+	}
+	return id, nil
+}
+
+// handleError answers with a problem document, whatever went wrong where.
+func handleError(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	var open *run.OpenQuestionError
+	if errors.As(err, &open) {
+		p := fault.ProblemOf(fault.New(fault.Conflict, "%s", open.Error()))
+		p.Code, p.Extra = "confirmation_open", map[string]any{"confirmation": open.Confirmation}
+		fault.WriteProblem(c.Response(), p)
+		return
+	}
+	var he *echo.HTTPError
+	if errors.As(err, &he) {
+		err = fromEcho(he)
+	}
+	if errors.Is(err, agent.ErrNotFound) {
+		err = fault.New(fault.NotFound, "there is nothing with this id")
+	}
+	logError(c, err)
+	fault.Write(c.Response(), err)
+}
+
+func fromEcho(he *echo.HTTPError) error {
+	switch he.Code {
+	case http.StatusNotFound:
+		return fault.New(fault.NotFound, "there is no such path")
+	case http.StatusMethodNotAllowed:
+		return fault.New(fault.NotFound, "this path has no such method")
+	case http.StatusRequestEntityTooLarge:
+		return fault.New(fault.TooLarge, "the body is too large")
+	}
+	return fmt.Errorf("http %d: %v", he.Code, he.Message)
+}

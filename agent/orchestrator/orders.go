@@ -1,0 +1,32 @@
+package orchestrator
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+func (m *Module) listOrders(c echo.Context) error {
+	user, err := userOf(c)
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	orders, err := m.Orders.Orders(c.Request().Context(), user, limit)
+	return list(c, orders, err)
+}
+
+func (m *Module) getOrder(c echo.Context) error {
+	user, err := userOf(c)
+	if err != nil {
+		return err
+	}
+	o, err := m.Orders.Order(c.Request().Context(), user, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, o)
+}

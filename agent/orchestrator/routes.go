@@ -1,0 +1,53 @@
+package orchestrator
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// routes is the list of all paths of the module (design, section 3).
+func (m *Module) routes(e *echo.Echo) {
+	api := e.Group("/api/v1")
+	api.POST("/runs", m.startRun)
+	api.GET("/runs", m.listRuns)
+	api.GET("/runs/:id", m.getRun)
+	api.GET("/runs/:id/events", m.followRun)
+	for _, g := range []*echo.Group{api.Group("/runs/:id"), e.Group("/runs/:id")} { // both forms (F-8)
+		g.POST("/confirm", m.confirm)
+		g.POST("/reject", m.reject)
+		g.POST("/cancel", m.cancel)
+	}
+	api.GET("/confirmations", m.listConfirmations)
+	api.GET("/conversations", m.listConversations)
+	api.GET("/conversations/:id/messages", m.listMessages)
+	api.GET("/orders", m.listOrders)
+	api.GET("/orders/:id", m.getOrder)
+	api.GET("/audit", m.listAudit)
+	api.GET("/capabilities", m.listCapabilities)
+	api.GET("/skill-marketplace", m.listSkills)
+	api.GET("/skill-marketplace/:id", m.getSkill)
+	api.POST("/skill-marketplace/:id/install", m.installSkill)
+	api.POST("/skill-marketplace/:id/enable", m.enableSkill)
+	api.POST("/skill-marketplace/:id/disable", m.disableSkill)
+	api.DELETE("/skill-marketplace/:id", m.uninstallSkill)
+	api.GET("/about", m.about)
+	e.GET("/*", echo.WrapHandler(m.Page))
+}
+
+func (m *Module) about(c echo.Context) error { return c.JSON(http.StatusOK, m.About) }
+
+// page is a list as the API gives it.
+type page[T any] struct {
+	Items []T `json:"items"`
+}
+
+func list[T any](c echo.Context, items []T, err error) error {
+	if err != nil {
+		return err
+	}
+	if items == nil {
+		items = []T{}
+	}
+	return c.JSON(http.StatusOK, page[T]{items})
+}

@@ -1,0 +1,168 @@
+package orchestrator
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+)
+
+// runView is a run as the API shows it.
+type runView struct {
+	ID           string             `json:"id"`
+	ClientRunID  string             `json:"clientRunId"`
+	ThreadID     string             `json:"threadId"`
+	TraceID      string             `json:"traceId"`
+	Status       agent.Status       `json:"status"`
+	FinishReason agent.FinishReason `json:"finishReason,omitempty"`
+	Error        *errorView         `json:"error,omitempty"`
+	Model        string             `json:"model"`
+	Usage        agent.Usage        `json:"usage"`
+	Skills       []string           `json:"skills"`
+	Tools        []string           `json:"tools"`
+	CreatedAt    time.Time          `json:"createdAt"`
+	StartedAt    *time.Time         `json:"startedAt,omitempty"`
+	EndedAt      *time.Time         `json:"endedAt,omitempty"`
+
+	Invocations   []invocationView     `json:"invocations,omitempty"`
+	Confirmations []agent.Confirmation `json:"confirmations,omitempty"`
+	ModelCalls    []modelCallView      `json:"modelCalls,omitempty"`
+}
+
+type errorView struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type invocationView struct {
+	ID         string             `json:"id"`
+	ToolCallID string             `json:"toolCallId"`
+	Round      int                `json:"round"`
+	Name       string             `json:"name"`
+	Args       json.RawMessage    `json:"args"`
+	Status     capability.Status  `json:"status"`
+	Result     json.RawMessage    `json:"result,omitempty"`
+	Receipt    capability.Receipt `json:"receipt"`
+	CreatedAt  time.Time          `json:"createdAt"`
+	EndedAt    *time.Time         `json:"endedAt,omitempty"`
+}
+
+// modelCallView shows what a model was given, tools included, and what it cost.
+type modelCallView struct {
+	ID         string          `json:"id"`
+	Round      int             `json:"round"`
+	Model      string          `json:"model"`
+	Request    json.RawMessage `json:"request,omitempty"`
+	Usage      agent.Usage     `json:"usage"`
+	Finish     string          `json:"finish"`
+	Error      string          `json:"error,omitempty"`
+	StartedAt  time.Time       `json:"startedAt"`
+	DurationMS int64           `json:"durationMs"`
+}
+
+func viewOf(r agent.Run) runView {
+	v := runView{
+		ID: r.ID, ClientRunID: r.ClientRunID, ThreadID: r.ThreadID, TraceID: r.TraceID, Status: r.Status,
+		FinishReason: r.FinishReason, Model: r.Model, Usage: r.Usage, Skills: r.Skills, Tools: r.Tools,
+		CreatedAt: r.CreatedAt, StartedAt: timeOrNil(r.StartedAt), EndedAt: timeOrNil(r.EndedAt),
+	}
+	if r.ErrorCode != "" {
+		v.Error = &errorView{r.ErrorCode, r.ErrorMessage}
+	}
+	return v
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// ownRun finds the run that the path names, for its owner.
+func (m *Module) ownRun(c echo.Context) (agent.Run, error) {
+	user, err := userOf(c)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	return m.Runs.Run(c.Request().Context(), user, c.Param("id"))
+}
+
+func (m *Module) listRuns(c echo.Context) error {
+	user, err := userOf(c)
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
+	runs, err := m.Store.Runs(c.Request().Context(), user, c.QueryParam("threadId"), limit)
+	views := make([]runView, 0, len(runs))
+	for _, r := range runs {
+		views = append(views, viewOf(r))
+	}
+	return list(c, views, err)
+}
+
+func (m *Module) getRun(c echo.Context) error {
+	r, err := m.ownRun(c)
+	if err != nil {
+		return err
+	}
+	j, err := m.Store.Journal(c.Request().Context(), r.ID)
+	if err != nil {
+		return err
+	}
+	calls, err := m.Store.ModelCalls(c.Request().Context(), r.ID)
+	if err != nil {
+		return err
+	}
+	v := viewOf(j.Run)
+	v.Confirmations = j.Confirmations
+	for _, inv := range j.Invocations {
+		v.Invocations = append(v.Invocations, invocationView{
+			ID: inv.ID, ToolCallID: inv.CallID, Round: inv.Round, Name: inv.Name, Args: inv.Args, Status: inv.Status,
+			Result: inv.Result, Receipt: inv.Receipt, CreatedAt: inv.CreatedAt, EndedAt: timeOrNil(inv.EndedAt),
+		})
+	}
+	for _, mc := range calls {
+		v.ModelCalls = append(v.ModelCalls, modelCallView{
+			ID: mc.ID, Round: mc.Round, Model: mc.Model, Request: mc.Request, Usage: mc.Usage, Finish: mc.Finish,
+			Error: mc.Error, StartedAt: mc.StartedAt, DurationMS: mc.Duration.Milliseconds(),
+		})
+	}
+	return c.JSON(http.StatusOK, v)
+}
+
+func (m *Module) cancel(c echo.Context) error {
+	user, err := userOf(c)
+	if err != nil {
+		return err
+	}
+	r, err := m.Runs.Cancel(c.Request().Context(), user, c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.JSON(http.StatusOK, map[string]any{"run": viewOf(r)})
+}
+
+// limitOf reads how many items a list may have.
+func limitOf(c echo.Context) (int, error) {
+	const usual, most = 50, 200
+	raw := c.QueryParam("limit")
+	if raw == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(raw)
+	if err != nil || n < 1 || n > most {
+		return 0, fault.New(fault.Invalid, "limit must be a number from 1 to %d", most)
+	}
+	return n, nil
+}

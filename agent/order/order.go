@@ -1,0 +1,118 @@
+// Package order keeps an order and its stock exact: quote and hold before the person is asked, commit
+// after the yes, release otherwise (design, section 7). The catalog is the only judge of stock: an order
+// is CONFIRMED if and only if its reservation is COMMITTED. The package must not know the run engine,
+// SQL, or how the catalog and the Food agent are reached.
+package order
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agentmesh/capability"
+)
+
+// Status is an order's state.
+type Status string
+
+// The states of an order.
+const (
+	Placing   Status = "PLACING"
+	Confirmed Status = "CONFIRMED"
+	Rejected  Status = "REJECTED"
+	Cancelled Status = "CANCELLED"
+)
+
+// Line is one dish of an order. Money is integer fen.
+type Line struct {
+	DishID    string `json:"dishId"`
+	Name      string `json:"name"`
+	NameEn    string `json:"nameEn"`
+	Quantity  int    `json:"quantity"`
+	UnitFen   int64  `json:"unitFen"`
+	AmountFen int64  `json:"amountFen"`
+	Note      string `json:"note,omitempty"`
+}
+
+// Order is what was ordered. There is one for each invocation of place_order that was asked about.
+type Order struct {
+	ID           string
+	UserID       string
+	RunID        string
+	ThreadID     string
+	InvocationID string
+	Reservation  string // the catalog's key
+	Status       Status
+	Reason       string
+	Date         string
+	Note         string
+	TotalFen     int64
+	Lines        []Line
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// MarshalJSON writes an order as the API shows it.
+func (o Order) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"id": o.ID, "status": o.Status, "reason": o.Reason, "date": o.Date, "note": o.Note,
+		"totalFen": o.TotalFen, "total": Yuan(o.TotalFen), "lines": o.Lines, "runId": o.RunID,
+		"threadId": o.ThreadID, "invocationId": o.InvocationID, "createdAt": o.CreatedAt, "updatedAt": o.UpdatedAt,
+	})
+}
+
+// Yuan writes fen as yuan with two decimals.
+func Yuan(fen int64) string { return fmt.Sprintf("%d.%02d", fen/100, fen%100) }
+
+// The changes that go into the transaction of the step that caused them.
+type (
+	// OrderPlaced stores a new order in the state PLACING.
+	OrderPlaced struct{ Order Order }
+	// OrderConfirmed takes a PLACING order to CONFIRMED.
+	OrderConfirmed struct {
+		InvocationID string
+		At           time.Time
+	}
+	// OrderRejected takes a PLACING order, if there is one, to REJECTED, and queues the release of its
+	// reservation.
+	OrderRejected struct {
+		InvocationID string
+		Reason       string
+		At           time.Time
+	}
+)
+
+// Change marks the type as one that the store writes with a step.
+func (OrderPlaced) Change() {}
+
+// Change marks the type as one that the store writes with a step.
+func (OrderConfirmed) Change() {}
+
+// Change marks the type as one that the store writes with a step.
+func (OrderRejected) Change() {}
+
+// Delivery is an outbox row: a call that is made at least once.
+type Delivery struct {
+	N        int64
+	Key      string
+	Op       string
+	Reason   string
+	UserID   string
+	Attempts int
+}
+
+// Store keeps orders and their outbox.
+type Store interface {
+	OrderByInvocation(ctx context.Context, invocationID string) (Order, error)
+	// Unsettled lists the PLACING orders whose invocation has ended: a crash or an unreachable catalog
+	// kept their outcome from being written.
+	Unsettled(ctx context.Context) ([]Order, error)
+	Apply(ctx context.Context, changes ...capability.Change) error
+	// Outbox lists the deliveries that are due, oldest first.
+	Outbox(ctx context.Context, now time.Time, limit int) ([]Delivery, error)
+	Delivered(ctx context.Context, n int64, at time.Time) error
+	Retry(ctx context.Context, n int64, at time.Time) error
+	// OutboxChanged gives a token after a transaction that queued something.
+	OutboxChanged() <-chan struct{}
+}

@@ -1,0 +1,107 @@
+package order
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+)
+
+// reconcileEvery is how often orders without an outcome are looked for.
+const reconcileEvery = time.Minute
+
+// relay delivers the outbox and settles what a crash left open.
+type relay struct {
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// Start settles what an earlier process left and keeps delivering until Stop.
+func (s *Service) Start(ctx context.Context) {
+	ctx, s.relay.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.relay.wg.Go(func() { s.work(ctx) })
+}
+
+// Stop ends the relay and waits for it. What is undelivered stays in the outbox.
+func (s *Service) Stop() {
+	if s.relay.stop != nil {
+		s.relay.stop()
+	}
+	s.relay.wg.Wait()
+}
+
+func (s *Service) work(ctx context.Context) {
+	reconcile := time.NewTicker(reconcileEvery)
+	defer reconcile.Stop()
+	s.reconcile(ctx)
+	for {
+		next := time.NewTimer(s.deliver(ctx))
+		select {
+		case <-next.C:
+		case <-s.Store.OutboxChanged():
+		case <-reconcile.C:
+			s.reconcile(ctx)
+		case <-ctx.Done():
+		}
+		next.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// deliver sends what is due, each at least once, and gives the time until the next look.
+func (s *Service) deliver(ctx context.Context) time.Duration {
+	const batch = 50
+	due, err := s.Store.Outbox(ctx, s.Now(), batch)
+	if err != nil {
+		return time.Second
+	}
+	wait := reconcileEvery
+	for _, d := range due {
+		err := s.call(ctx, capability.Call{UserID: d.UserID}, d.Key+"/release", d.Op, map[string]any{"key": d.Key, "reason": d.Reason}, nil)
+		if err == nil {
+			err = s.Store.Delivered(ctx, d.N, s.Now())
+		}
+		if err != nil && ctx.Err() == nil {
+			backoff := min(time.Minute, time.Second<<min(d.Attempts, 6))
+			wait = min(wait, backoff)
+			flow.Log(ctx).Warn().Err(err).Str("key", d.Key).Msg("outbox delivery failed")
+			if err := s.Store.Retry(ctx, d.N, s.Now().Add(backoff)); err != nil {
+				flow.Log(ctx).Error().Err(err).Msg("outbox row not put back")
+			}
+		}
+	}
+	if len(due) == batch {
+		return 0
+	}
+	return wait
+}
+
+// reconcile settles the PLACING orders whose call has ended: the catalog says how each stands. Releasing
+// asks and decides at once: what is not committed yet never will be.
+func (s *Service) reconcile(ctx context.Context) {
+	open, err := s.Store.Unsettled(ctx)
+	if err != nil {
+		flow.Log(ctx).Error().Err(err).Msg("unsettled orders not read")
+		return
+	}
+	for _, o := range open {
+		var r reservation
+		call := capability.Call{ID: o.InvocationID, UserID: o.UserID, ThreadID: o.ThreadID, RunID: o.RunID}
+		err := s.call(ctx, call, o.Reservation+"/reconcile", "release_reservation", map[string]any{"key": o.Reservation, "reason": "unsettled"}, &r)
+		if err != nil {
+			flow.Log(ctx).Warn().Err(err).Str("orderId", o.ID).Msg("order not settled yet")
+			continue
+		}
+		var change capability.Change = OrderRejected{InvocationID: o.InvocationID, Reason: "unsettled", At: s.Now()}
+		if r.State == "COMMITTED" {
+			change = OrderConfirmed{InvocationID: o.InvocationID, At: s.Now()}
+		}
+		if err := s.Store.Apply(ctx, change); err != nil {
+			flow.Log(ctx).Error().Err(err).Str("orderId", o.ID).Msg("order not settled")
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package order
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+)
+
+// holdMargin is how much longer than its question a hold lives, so that a yes in the last second finds
+// it.
+const holdMargin = 10 * time.Minute
+
+// Deps are the parts that the service works with.
+type Deps struct {
+	Store Store
+	// Call goes through the pipeline; quote_order and the stock tools are reached only by it.
+	Call func(ctx context.Context, call capability.Call) (json.RawMessage, error)
+	// Preferences gives a user's remembered statements, for the warnings on the card.
+	Preferences     func(ctx context.Context, userID string) ([]string, error)
+	ConfirmationTTL time.Duration
+	Now             func() time.Time
+	NewID           func(kind string) string
+}
+
+// Service prepares, settles and dismisses the calls of place_order.
+type Service struct {
+	Deps
+	relay relay
+}
+
+// New makes the service.
+func New(deps Deps) *Service { return &Service{Deps: deps} }
+
+// quote is the Food agent's checked answer: what would be ordered, at which price.
+type quote struct {
+	Lines    []Line          `json:"lines"`
+	TotalFen int64           `json:"totalFen"`
+	Total    string          `json:"total"`
+	Date     string          `json:"date"`
+	Note     string          `json:"note,omitempty"`
+	Warnings json.RawMessage `json:"warnings,omitempty"`
+}
+
+// reservation is the catalog's answer about a hold.
+type reservation struct {
+	Key    string `json:"key"`
+	State  string `json:"state"`
+	Reason string `json:"reason"`
+	Lines  []struct {
+		DishID   string `json:"dishId"`
+		Quantity int    `json:"quantity"`
+		UnitFen  int64  `json:"unitFen"`
+	} `json:"lines"`
+	Short []struct {
+		Name      string `json:"name"`
+		Available int    `json:"available"`
+		Wanted    int    `json:"wanted"`
+	} `json:"short"`
+}
+
+// Prepare quotes an order and holds its stock, before the person is asked: what they see is what will
+// happen. The key of the hold is the invocation's, so a repeated Prepare holds nothing twice.
+func (s *Service) Prepare(ctx context.Context, call capability.Call) (capability.Prepared, error) {
+	q, err := s.quote(ctx, call)
+	if err != nil {
+		return capability.Prepared{}, err
+	}
+	key := call.ID + "/1"
+	if err := s.hold(ctx, call, key, q); err != nil {
+		return capability.Prepared{}, err
+	}
+	now := s.Now()
+	placed := OrderPlaced{Order{
+		ID: s.NewID("order"), UserID: call.UserID, RunID: call.RunID, ThreadID: call.ThreadID,
+		InvocationID: call.ID, Reservation: key, Status: Placing, Date: q.Date, Note: q.Note,
+		TotalFen: q.TotalFen, Lines: q.Lines, CreatedAt: now, UpdatedAt: now,
+	}}
+	warnings := q.Warnings
+	q.Warnings = nil
+	summary, err := json.Marshal(q)
+	if err != nil {
+		return capability.Prepared{}, fmt.Errorf("summarise quote: %w", err)
+	}
+	return capability.Prepared{Summary: summary, Warnings: warnings, Changes: []capability.Change{placed}}, nil
+}
+
+func (s *Service) quote(ctx context.Context, call capability.Call) (quote, error) {
+	var args map[string]any
+	if err := json.Unmarshal(call.Args, &args); err != nil {
+		return quote{}, fault.Wrap(err, fault.Invalid, "the order cannot be read")
+	}
+	preferences, err := s.Preferences(ctx, call.UserID)
+	if err != nil {
+		return quote{}, fmt.Errorf("recall preferences for the quote: %w", err)
+	}
+	if len(preferences) > 0 {
+		args["preferences"] = preferences
+	}
+	var q quote
+	if err := s.call(ctx, call, call.ID+"/quote", "quote_order", args, &q); err != nil {
+		return quote{}, err
+	}
+	if len(q.Lines) == 0 {
+		return quote{}, fault.New(fault.Internal, "the Food agent quoted nothing")
+	}
+	return q, nil
+}
+
+// hold reserves the stock of a quote, at the quoted prices or not at all.
+func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) error {
+	ttl := s.ConfirmationTTL + holdMargin
+	var r reservation
+	err := s.call(ctx, call, key, "reserve_stock", map[string]any{
+		"key": key, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),
+	}, &r)
+	if err != nil {
+		return err
+	}
+	if r.State != "HELD" {
+		return notHeld(r)
+	}
+	if samePrices(r, q.Lines) {
+		return nil
+	}
+	_ = s.call(ctx, call, key, "release_reservation", map[string]any{"key": key, "reason": "price changed"}, nil) // else it expires
+	return fault.New(fault.Conflict, "a price changed just now; please order again")
+}
+
+// stockLines adds up the portions of each dish, since one dish may be ordered with different notes.
+func stockLines(lines []Line) []map[string]any {
+	var out []map[string]any
+	at := map[string]int{}
+	for _, l := range lines {
+		if i, ok := at[l.DishID]; ok {
+			out[i]["quantity"] = out[i]["quantity"].(int) + l.Quantity
+			continue
+		}
+		at[l.DishID] = len(out)
+		out = append(out, map[string]any{"dishId": l.DishID, "quantity": l.Quantity})
+	}
+	return out
+}
+
+func notHeld(r reservation) error {
+	if len(r.Short) > 0 {
+		short := r.Short[0]
+		return fault.New(fault.Conflict, "not enough of %s: %d wanted, %d left", short.Name, short.Wanted, short.Available)
+	}
+	switch r.Reason {
+	case "too_many_holds":
+		return fault.New(fault.Conflict, "there are already three orders waiting for an answer: confirm or reject one first")
+	case "too_many_portions":
+		return fault.New(fault.Conflict, "no more than 20 portions can wait for an answer at once")
+	}
+	return fault.New(fault.Conflict, "the stock could not be held: %s", r.State)
+}
+
+func samePrices(r reservation, lines []Line) bool {
+	price := map[string]int64{}
+	for _, l := range r.Lines {
+		price[l.DishID] = l.UnitFen
+	}
+	for _, l := range lines {
+		if price[l.DishID] != l.UnitFen {
+			return false
+		}
+	}
+	return true
+}
+
+// call makes a hidden call for an order and reads its answer.
+func (s *Service) call(ctx context.Context, parent capability.Call, id, name string, args map[string]any, into any) error {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("call %s: %w", name, err)
+	}
+	result, err := s.Call(ctx, capability.Call{
+		ID: id, Name: name, Args: raw, UserID: parent.UserID, ThreadID: parent.ThreadID, RunID: parent.RunID, Source: "order",
+	})
+	if err != nil || into == nil {
+		return err
+	}
+	if err := json.Unmarshal(result, into); err != nil {
+		return fault.Wrap(err, fault.Internal, "the answer of %s cannot be read", name)
+	}
+	return nil
+}

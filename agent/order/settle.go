@@ -1,0 +1,96 @@
+package order
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+)
+
+// commitTries is how often a commit is sent when the catalog does not answer. Each repeats safely: it
+// carries the reservation's key.
+const commitTries = 3
+
+// Settle has the last word on a call of place_order: the Food agent's ORDER_DATA must equal the quote
+// that the person agreed to, and then the catalog commits. That commit is the point of no return.
+func (s *Service) Settle(ctx context.Context, call capability.Call, result json.RawMessage, failure error) (json.RawMessage, []capability.Change, error) {
+	o, err := s.Store.OrderByInvocation(ctx, call.ID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load the order of %s: %w", call.ID, err)
+	}
+	if failure == nil {
+		failure = compare(o, result)
+	}
+	if failure != nil {
+		return nil, s.Dismiss(call, string(fault.CodeOf(failure))), failure
+	}
+	r, err := s.commit(ctx, call, o.Reservation)
+	if err != nil {
+		// Whether it was committed is not known: the reconciler asks until it is.
+		return nil, nil, fault.Wrap(err, fault.Unavailable, "the canteen does not answer; the order list shows how it ends")
+	}
+	if r.State != "COMMITTED" {
+		reason := "hold_" + strings.ToLower(r.State)
+		return nil, s.Dismiss(call, reason), fault.New(fault.Conflict, "the held portions are gone (%s), so nothing was ordered", strings.ToLower(r.State))
+	}
+	out, err := confirmedResult(o)
+	return out, []capability.Change{OrderConfirmed{InvocationID: call.ID, At: s.Now()}}, err
+}
+
+// Dismiss says what is written when a call of place_order will not run: the order is rejected, and the
+// release of its hold is queued in the same transaction.
+func (s *Service) Dismiss(call capability.Call, reason string) []capability.Change {
+	return []capability.Change{OrderRejected{InvocationID: call.ID, Reason: reason, At: s.Now()}}
+}
+
+// compare refuses an ORDER_DATA that differs from what the person agreed to.
+func compare(o Order, result json.RawMessage) error {
+	var data quote
+	if err := json.Unmarshal(result, &data); err != nil {
+		return fault.Wrap(err, fault.Internal, "the Food agent's order cannot be read")
+	}
+	if data.TotalFen != o.TotalFen || !slices.Equal(data.Lines, o.Lines) {
+		return fault.New(fault.Conflict, "the order changed after you were asked, so nothing was ordered; please order again")
+	}
+	return nil
+}
+
+func (s *Service) commit(ctx context.Context, call capability.Call, key string) (reservation, error) {
+	var r reservation
+	var err error
+	for try := range commitTries {
+		if try > 0 {
+			pause(ctx, time.Duration(try)*300*time.Millisecond)
+		}
+		err = s.call(ctx, call, key+"/commit", "commit_reservation", map[string]any{"key": key}, &r)
+		if code := fault.CodeOf(err); err == nil || (code != fault.Unavailable && code != fault.Timeout) {
+			return r, err
+		}
+	}
+	return r, err
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+func confirmedResult(o Order) (json.RawMessage, error) {
+	out, err := json.Marshal(map[string]any{
+		"orderId": o.ID, "status": Confirmed, "lines": o.Lines, "totalFen": o.TotalFen,
+		"total": Yuan(o.TotalFen), "date": o.Date, "note": o.Note,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write the order's result: %w", err)
+	}
+	return out, nil
+}

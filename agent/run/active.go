@@ -1,0 +1,128 @@
+package run
+
+import (
+	"context"
+	"sync"
+
+	"agentmesh/app/platform/flow"
+)
+
+// active owns the lifetime of work: at most one worker a run in this process, all of which end with
+// the engine. It is never a source of truth; whatever it forgets, the journal knows.
+type active struct {
+	work func(ctx context.Context, w *worker)
+
+	mu      sync.Mutex
+	base    context.Context // the one context kept in a struct: it bounds all work
+	stop    context.CancelCauseFunc
+	workers map[string]*worker
+	wg      sync.WaitGroup
+}
+
+// worker is the goroutine that takes a run's steps at present.
+type worker struct {
+	runID  string
+	wake   chan struct{} // something happened to the run
+	cancel context.CancelCauseFunc
+}
+
+func newActive(work func(context.Context, *worker)) *active {
+	return &active{work: work, workers: map[string]*worker{}}
+}
+
+func (a *active) open(ctx context.Context) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.base, a.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+}
+
+// close ends all work with ErrShutdown and waits for it, or for ctx.
+func (a *active) close(ctx context.Context) error {
+	a.mu.Lock()
+	if a.stop != nil {
+		a.stop(ErrShutdown)
+	}
+	a.mu.Unlock()
+	done := make(chan struct{})
+	go func() { a.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// goWork runs a function until the engine stops.
+func (a *active) goWork(fn func(ctx context.Context)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.base == nil || a.base.Err() != nil {
+		return
+	}
+	base := a.base
+	a.wg.Go(func() { fn(base) })
+}
+
+// schedule wakes the run's worker, or starts one.
+func (a *active) schedule(runID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.base == nil || a.base.Err() != nil {
+		return
+	}
+	if w := a.workers[runID]; w != nil {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+		return
+	}
+	ctx, cancel := context.WithCancelCause(a.base)
+	w := &worker{runID: runID, wake: make(chan struct{}, 1), cancel: cancel}
+	a.workers[runID] = w
+	a.wg.Go(func() {
+		defer a.drop(w)
+		defer func() {
+			if r := recover(); r != nil {
+				flow.Log(ctx).Error().Str("runId", runID).Interface("panic", r).Msg("worker panicked")
+			}
+		}()
+		a.work(ctx, w)
+	})
+}
+
+// leave lets a worker end, unless something happened to its run in the meantime.
+func (a *active) leave(w *worker) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	select {
+	case <-w.wake:
+		return false
+	default:
+		a.remove(w)
+		return true
+	}
+}
+
+func (a *active) drop(w *worker) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.remove(w)
+	w.cancel(nil)
+}
+
+func (a *active) remove(w *worker) {
+	if a.workers[w.runID] == w {
+		delete(a.workers, w.runID)
+	}
+}
+
+// cancel ends what the run's worker is doing.
+func (a *active) cancel(runID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if w := a.workers[runID]; w != nil {
+		w.cancel(ErrUserCancelled)
+	}
+}

@@ -1,0 +1,196 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+)
+
+// ask opens the question about a call: the row, the state of the run and what the capability prepared
+// are one transaction (D-94).
+func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p capability.Prepared) error {
+	now := s.Now()
+	c := agent.Confirmation{
+		ID: s.NewID("conf"), RunID: r.ID, UserID: r.UserID, ThreadID: r.ThreadID, InvocationID: inv.ID,
+		CallID: inv.CallID, Tool: inv.Name, Args: inv.Args, ArgsDigest: digest(inv.Args),
+		Summary: p.Summary, Warnings: p.Warnings, Status: agent.QuestionOpen,
+		CreatedAt: now, Deadline: now.Add(s.config.ConfirmationTTL),
+	}
+	inv.Status = capability.Asking
+	err := s.append(ctx, agent.Step{
+		RunID: r.ID, From: open(), To: agent.AwaitingConfirmation,
+		Invocations: []agent.Invocation{inv}, Questions: []agent.Confirmation{c}, Changes: p.Changes,
+		Events: []agent.Event{agent.NewEvent(agent.QuestionOpened, c, now)},
+	})
+	if err != nil {
+		return err
+	}
+	s.watchAgain()
+	return nil
+}
+
+// Decide answers a question of a run for its owner. With an empty confirmationID the run's one open
+// question is meant. The same answer again gives the stored decision; the opposite is a conflict; one
+// that comes too late is gone.
+func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID string, d agent.Decision) (agent.Confirmation, error) {
+	r, err := s.Run(ctx, userID, runID)
+	if err != nil {
+		return agent.Confirmation{}, err
+	}
+	c, err := s.question(ctx, r, confirmationID)
+	if err != nil {
+		return agent.Confirmation{}, err
+	}
+	if c.Status == agent.QuestionOpen && !s.Now().Before(c.Deadline) {
+		if c, err = s.decide(ctx, c, agent.Decision{Status: agent.QuestionExpired, Reason: "expired", By: "system", Via: "clock"}); err != nil {
+			return agent.Confirmation{}, err
+		}
+	}
+	if c.Status == agent.QuestionOpen {
+		if c, err = s.decide(ctx, c, d); err != nil {
+			return agent.Confirmation{}, err
+		}
+	}
+	switch {
+	case c.Status == d.Status:
+		return c, nil
+	case c.Status == agent.QuestionExpired || c.Status == agent.QuestionCancelled:
+		return c, fault.New(fault.Gone, "the question is closed: %s", c.Status)
+	}
+	return c, fault.New(fault.Conflict, "the question was answered already: %s", c.Status)
+}
+
+// question finds the one that is meant.
+func (s *Service) question(ctx context.Context, r agent.Run, id string) (agent.Confirmation, error) {
+	j, err := s.load(ctx, r.ID)
+	if err != nil {
+		return agent.Confirmation{}, err
+	}
+	var found []agent.Confirmation
+	for _, c := range j.Confirmations {
+		if c.ID == id || (id == "" && c.Status == agent.QuestionOpen) {
+			found = append(found, c)
+		}
+	}
+	if id == "" && len(found) == 0 && len(j.Confirmations) > 0 {
+		found = j.Confirmations[len(j.Confirmations)-1:]
+	}
+	switch len(found) {
+	case 0:
+		return agent.Confirmation{}, fault.New(fault.NotFound, "this run has no such question")
+	case 1:
+		return found[0], nil
+	}
+	return agent.Confirmation{}, fault.New(fault.Invalid, "several questions are open: name one by confirmationId")
+}
+
+// decide closes an open question once, whoever else tries, and lets the run go on.
+func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Decision) (agent.Confirmation, error) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	j, err := s.load(ctx, c.RunID)
+	if err != nil {
+		return agent.Confirmation{}, err
+	}
+	d.At = s.Now()
+	step, err := s.decision(ctx, j, c, d)
+	if err != nil {
+		return agent.Confirmation{}, err
+	}
+	stands, won, err := s.Store.Decide(ctx, c.ID, d, step)
+	if err != nil {
+		return agent.Confirmation{}, fmt.Errorf("decide %s: %w", c.ID, err)
+	}
+	if won {
+		s.live.notify(c.RunID)
+		s.active.schedule(c.RunID)
+	}
+	return stands, nil
+}
+
+// decision is what a decision writes: the call is allowed, or has its result.
+func (s *Service) decision(ctx context.Context, j agent.Journal, c agent.Confirmation, d agent.Decision) (agent.Step, error) {
+	c.Status, c.Reason, c.DecidedBy, c.DecidedVia, c.DecidedAt = d.Status, d.Reason, d.By, d.Via, &d.At
+	step := agent.Step{
+		RunID: c.RunID, From: open(), To: agent.Keep, At: d.At,
+		Events: []agent.Event{agent.NewEvent(agent.QuestionClosed, c, d.At)},
+	}
+	for _, inv := range j.Invocations {
+		if inv.ID != c.InvocationID {
+			continue
+		}
+		if d.Status == agent.QuestionConfirmed {
+			inv.Status = capability.Allowed
+			step.Invocations = []agent.Invocation{inv}
+			return step, nil
+		}
+		reason, message := denial(d)
+		o := s.Pipeline.Deny(callOf(j.Run, inv), reason, message)
+		s.settleInvocation(ctx, j.Run, inv, o, &step)
+		return step, nil
+	}
+	return agent.Step{}, errors.New("the question's call is not in the journal")
+}
+
+func denial(d agent.Decision) (reason, message string) {
+	if d.Status == agent.QuestionExpired {
+		return "expired", "nobody answered in time, so nothing was done"
+	}
+	if d.Reason != "" {
+		return "rejected", "the person said no: " + clip(d.Reason, 200)
+	}
+	return "rejected", "the person said no, so nothing was done"
+}
+
+// watchAgain lets the watcher look at the deadlines anew.
+func (s *Service) watchAgain() {
+	select {
+	case s.expiry <- struct{}{}:
+	default:
+	}
+}
+
+// watchDeadlines expires open questions when their time is over. The deadlines are rows: a restart
+// changes nothing about them.
+func (s *Service) watchDeadlines(ctx context.Context) {
+	for {
+		timer := time.NewTimer(s.expireDue(ctx))
+		select {
+		case <-timer.C:
+		case <-s.expiry:
+			timer.Stop()
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// expireDue expires what is due, and gives the time until the next look.
+func (s *Service) expireDue(ctx context.Context) time.Duration {
+	const longest = time.Minute
+	open, err := s.Store.OpenConfirmations(ctx, "")
+	if err != nil {
+		return time.Second
+	}
+	wait := longest
+	for _, c := range open {
+		left := c.Deadline.Sub(s.Now())
+		if left > 0 {
+			wait = min(wait, left)
+			continue
+		}
+		_, err := s.decide(ctx, c, agent.Decision{Status: agent.QuestionExpired, Reason: "expired", By: "system", Via: "clock"})
+		if err != nil {
+			flow.Log(ctx).Error().Err(err).Str("confirmationId", c.ID).Msg("question not expired")
+			wait = min(wait, time.Second)
+		}
+	}
+	return wait
+}

@@ -1,0 +1,88 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+)
+
+// finish ends a run: what has no result yet gets one that says what happened, open questions close,
+// and the next run of the conversation goes on.
+func (s *Service) finish(ctx context.Context, j agent.Journal, step next) error {
+	out := agent.Step{
+		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, To: step.status, Finish: step.reason,
+	}
+	if step.status == agent.Cancelled {
+		s.closeCalls(ctx, j, &out, "cancelled", "the run was cancelled")
+	}
+	return s.end(ctx, j, out)
+}
+
+// fail ends a run with an error; only its safe words are stored.
+func (s *Service) fail(ctx context.Context, j agent.Journal, cause error) error {
+	out := agent.Step{
+		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, To: agent.Failed, Finish: agent.Broken,
+		ErrorCode: string(fault.CodeOf(cause)), ErrorMessage: fault.MessageOf(cause),
+	}
+	s.closeCalls(ctx, j, &out, "failed", "the run failed")
+	return s.end(ctx, j, out)
+}
+
+// end appends the last step of a run with its last event.
+func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) error {
+	now := s.Now()
+	out.Events = append(out.Events, agent.NewEvent(agent.RunEnded, agent.EndData{
+		Status: out.To.String(), Reason: out.Finish, Code: out.ErrorCode, Message: out.ErrorMessage,
+		Model: j.Run.Model, Usage: j.Run.Usage.Add(out.Usage),
+	}, now))
+	err := s.append(ctx, out)
+	if errors.Is(err, agent.ErrStale) {
+		s.active.schedule(j.Run.ID) // it changed under us: look again
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.live.forget(j.Run.ID)
+	s.wakePending(ctx, j.Run.UserID, j.Run.ThreadID)
+	return nil
+}
+
+// closeCalls gives every call that has no result one, and closes open questions.
+func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.Step, reason, message string) {
+	now := s.Now()
+	for _, inv := range j.Invocations {
+		if inv.Status.Final() {
+			continue
+		}
+		o := s.Pipeline.Deny(callOf(j.Run, inv), reason, message)
+		o.Receipt.Status = capability.Cancelled
+		s.settleInvocation(ctx, j.Run, inv, o, out)
+	}
+	for _, c := range j.Confirmations {
+		if c.Status != agent.QuestionOpen {
+			continue
+		}
+		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = agent.QuestionCancelled, reason, "system", &now
+		out.Closed = append(out.Closed, c)
+		out.Events = append(out.Events, agent.NewEvent(agent.QuestionClosed, c, now))
+	}
+}
+
+// wakePending lets the conversation's waiting runs look whether it is their turn.
+func (s *Service) wakePending(ctx context.Context, userID, threadID string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	open, err := s.Store.OpenRuns(ctx)
+	if err != nil {
+		return // they look again with the next end, or at start
+	}
+	for _, r := range open {
+		if r.Status == agent.Pending && r.UserID == userID && r.ThreadID == threadID {
+			s.active.schedule(r.ID)
+		}
+	}
+}

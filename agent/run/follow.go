@@ -1,0 +1,209 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+	"unicode/utf8"
+
+	"agentmesh/agent"
+)
+
+// heartbeat is how often a silent stream shows that it is alive; the journal is read again with it.
+const heartbeat = 15 * time.Second
+
+// Cursor is a place in a run's stream: the number of the last event seen and, if that began a message,
+// how many characters of it were seen.
+type Cursor struct {
+	Seq   int64
+	Chars int
+}
+
+// String writes a cursor as an SSE id.
+func (c Cursor) String() string {
+	if c.Chars == 0 {
+		return fmt.Sprint(c.Seq)
+	}
+	return fmt.Sprintf("%d.%d", c.Seq, c.Chars)
+}
+
+// ParseCursor reads an SSE id. An empty one is the beginning.
+func ParseCursor(id string) (Cursor, error) {
+	var c Cursor
+	if id == "" {
+		return c, nil
+	}
+	n, err := fmt.Sscanf(id, "%d.%d", &c.Seq, &c.Chars)
+	if n == 0 || (err != nil && n != 1) || c.Seq < 0 || c.Chars < 0 || (n == 1 && fmt.Sprint(c.Seq) != id) {
+		return Cursor{}, fmt.Errorf("%q is no place in a stream", id)
+	}
+	return c, nil
+}
+
+// Update is one thing that a watcher sees: an event, a piece of text, or with neither a sign of life.
+type Update struct {
+	At        Cursor
+	Event     *agent.Event
+	MessageID string
+	Delta     string
+}
+
+// Follow shows a run from a cursor on: the journal first, then what happens, until the run's end. Any
+// number may follow; a slow one takes larger pieces and slows nobody.
+func (s *Service) Follow(ctx context.Context, runID string, from Cursor) iter.Seq2[Update, error] {
+	return func(yield func(Update, error) bool) {
+		leave := s.live.watch(runID)
+		f := &follower{s: s, runID: runID, seq: from.Seq, chars: from.Chars, yield: yield}
+		ended := f.follow(ctx)
+		if leave() == 0 {
+			s.left(runID, ended)
+		}
+	}
+}
+
+// follower is one watcher's place.
+type follower struct {
+	s     *Service
+	runID string
+	yield func(Update, error) bool
+
+	seq       int64
+	chars     int    // characters seen of the open message
+	startSeq  int64  // the number of the event that began it
+	messageID string // the open message
+	ended     bool
+	stopped   bool
+}
+
+// follow tells whether the run has ended.
+func (f *follower) follow(ctx context.Context) bool {
+	beat := time.NewTimer(heartbeat)
+	defer beat.Stop()
+	if err := f.resume(ctx); err != nil {
+		f.yield(Update{}, err)
+		return false
+	}
+	for {
+		messageID, said, changed := f.s.live.look(f.runID)
+		if err := f.readEvents(ctx); err != nil {
+			f.yield(Update{}, err)
+			return false
+		}
+		if f.ended || f.stopped {
+			return f.ended
+		}
+		if f.messageID != "" && f.messageID == messageID && !f.show(said) {
+			return false
+		}
+		select {
+		case <-changed:
+		case <-beat.C:
+			beat.Reset(heartbeat)
+			if !f.yield(Update{At: f.place()}, nil) {
+				return false
+			}
+		case <-ctx.Done():
+			f.yield(Update{}, context.Cause(ctx))
+			return false
+		}
+	}
+}
+
+// resume finds the message that was open at the watcher's place, if its place is in one.
+func (f *follower) resume(ctx context.Context) error {
+	if f.seq == 0 {
+		return nil
+	}
+	events, err := f.s.Store.Events(ctx, f.runID, f.seq-1)
+	if err != nil {
+		return fmt.Errorf("follow run %s: %w", f.runID, err)
+	}
+	if len(events) > 0 && events[0].Seq == f.seq && events[0].Type == agent.MessageStarted {
+		f.begin(events[0], f.chars)
+	}
+	return nil
+}
+
+// begin takes in the start of a message of which so many characters were seen.
+func (f *follower) begin(e agent.Event, seen int) {
+	var m agent.MessageData
+	_ = json.Unmarshal(e.Data, &m)
+	f.messageID, f.startSeq, f.chars = m.MessageID, e.Seq, seen
+}
+
+func (f *follower) readEvents(ctx context.Context) error {
+	events, err := f.s.Store.Events(ctx, f.runID, f.seq)
+	if err != nil {
+		return fmt.Errorf("follow run %s: %w", f.runID, err)
+	}
+	for _, e := range events {
+		if f.stopped = !f.event(e); f.stopped {
+			return nil
+		}
+	}
+	return nil
+}
+
+// event shows an event; before a message's end, what is missing of its text.
+func (f *follower) event(e agent.Event) bool {
+	switch e.Type {
+	case agent.MessageStarted:
+		f.begin(e, 0)
+	case agent.MessageEnded:
+		var m agent.MessageData
+		_ = json.Unmarshal(e.Data, &m)
+		if f.messageID == m.MessageID && !f.show(m.Text) {
+			return false
+		}
+		f.messageID, f.chars = "", 0
+	case agent.RunEnded:
+		f.ended = true
+	}
+	f.seq = e.Seq
+	return f.yield(Update{At: Cursor{Seq: e.Seq}, Event: &e}, nil)
+}
+
+// show gives the part of the open message's text that this watcher has not seen.
+func (f *follower) show(said string) bool {
+	rest := said
+	for range f.chars {
+		_, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
+	}
+	if rest == "" {
+		return true
+	}
+	f.chars += utf8.RuneCountInString(rest)
+	f.stopped = !f.yield(Update{At: f.place(), MessageID: f.messageID, Delta: rest}, nil)
+	return !f.stopped
+}
+
+func (f *follower) place() Cursor {
+	if f.chars > 0 {
+		return Cursor{Seq: f.startSeq, Chars: f.chars}
+	}
+	return Cursor{Seq: f.seq}
+}
+
+// left is called when a run's last watcher has gone. A run that goes on with nobody watching is
+// cancelled after a grace time, unless a question is open (design, section 4).
+func (s *Service) left(runID string, ended bool) {
+	if ended {
+		s.live.forget(runID)
+		return
+	}
+	time.AfterFunc(s.config.LeaveGrace, func() {
+		s.active.goWork(func(base context.Context) {
+			if s.live.watchers(runID) > 0 {
+				return
+			}
+			j, err := s.load(base, runID)
+			if err == nil && j.Run.Status != agent.AwaitingConfirmation && !j.Run.Status.Final() {
+				_, _ = s.requestCancel(base, runID, agent.ClientLeft)
+			}
+			s.live.forget(runID)
+		})
+	})
+}

@@ -1,0 +1,124 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/flow"
+)
+
+// work takes a run's steps until it ends, or waits for a person. Outgoing calls end with ctx; what is
+// written does not.
+func (s *Service) work(ctx context.Context, w *worker) {
+	if err := s.takeSteps(ctx, w); err != nil {
+		flow.Log(ctx).Error().Err(err).Str("runId", w.runID).Msg("run worker stopped")
+	}
+}
+
+func (s *Service) takeSteps(ctx context.Context, w *worker) error {
+	calls := newCallSet(s)
+	defer calls.wait()
+	for !errors.Is(context.Cause(ctx), ErrShutdown) {
+		j, err := s.load(ctx, w.runID)
+		if err != nil {
+			return err
+		}
+		ctx := flow.With(ctx, flow.IDs{TraceID: j.Run.TraceID, RunID: j.Run.ID, ThreadID: j.Run.ThreadID, UserID: j.Run.UserID})
+		step := nextStep(j, s.config.Bounds)
+		if step.do == actCalls {
+			calls.start(ctx, j, step.calls)
+		}
+		if calls.running() > 0 {
+			if err := calls.awaitOne(w.wake); err != nil {
+				return s.fail(ctx, j, err)
+			}
+			continue
+		}
+		again, err := s.take(ctx, j, step)
+		if err != nil {
+			return err
+		}
+		if !again && s.active.leave(w) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// take does a step that no call runs beside; it tells whether there may be another one at once.
+func (s *Service) take(ctx context.Context, j agent.Journal, step next) (again bool, err error) {
+	switch step.do {
+	case actBegin:
+		return s.begin(ctx, j)
+	case actModel:
+		return true, s.askModel(ctx, j, step.last)
+	case actFinish:
+		return false, s.finish(ctx, j, step)
+	}
+	return false, nil
+}
+
+func (s *Service) load(ctx context.Context, runID string) (agent.Journal, error) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	j, err := s.Store.Journal(ctx, runID)
+	if err != nil {
+		return agent.Journal{}, fmt.Errorf("load journal of %s: %w", runID, err)
+	}
+	return j, nil
+}
+
+// append writes a step and wakes the watchers. A step that the run has moved past is dropped: the next
+// look at the journal shows why.
+func (s *Service) append(ctx context.Context, step agent.Step) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	step.At = s.Now()
+	err := s.Store.Append(ctx, step)
+	if errors.Is(err, agent.ErrStale) {
+		flow.Log(ctx).Debug().Str("runId", step.RunID).Msg("step dropped: the run has moved on")
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("write step of %s: %w", step.RunID, err)
+	}
+	s.live.notify(step.RunID)
+	return nil
+}
+
+// begin takes a run from PENDING to RUNNING and decides what it may call. When another run of the
+// conversation is active it stays PENDING; that one's end sets it going.
+func (s *Service) begin(ctx context.Context, j agent.Journal) (again bool, err error) {
+	routed, err := s.route(ctx, j)
+	if err != nil {
+		return false, s.fail(ctx, j, err)
+	}
+	now := s.Now()
+	err = s.append(ctx, agent.Step{
+		RunID: j.Run.ID, From: []agent.Status{agent.Pending}, To: agent.Running,
+		Skills: ids(routed.Skills), Tools: routed.Tools, Model: s.Model.Name(),
+		Events: []agent.Event{
+			agent.NewEvent(agent.RunStarted, agent.StartedData{
+				ThreadID: j.Run.ThreadID, ClientRunID: j.Run.ClientRunID, TraceID: j.Run.TraceID, Modern: j.Run.Modern,
+			}, now),
+			agent.NewEvent(agent.SkillsRouted, routed, now),
+		},
+	})
+	switch {
+	case errors.Is(err, agent.ErrBusy):
+		return false, nil
+	case errors.Is(err, agent.ErrStale):
+		return true, nil
+	}
+	return err == nil, err
+}
+
+func ids(routed []agent.RoutedSkill) []string {
+	out := make([]string, 0, len(routed))
+	for _, r := range routed {
+		out = append(out, r.ID)
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+)
+
+// round is one model call under way.
+type round struct {
+	s         *Service
+	j         agent.Journal
+	number    int
+	callID    string
+	messageID string
+	began     time.Time
+	speaking  bool
+}
+
+// askModel makes one model round and writes its answer: text, proposed calls, usage.
+func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) error {
+	r := &round{s: s, j: j, number: len(answersOf(j)) + 1, callID: s.NewID("llm"), messageID: s.NewID("msg"), began: s.Now()}
+	prompt, err := s.prompt(ctx, j, last)
+	if err != nil {
+		return s.fail(ctx, j, err)
+	}
+	err = s.append(ctx, agent.Step{
+		RunID: j.Run.ID, From: []agent.Status{agent.Running}, To: agent.Running,
+		Events: []agent.Event{agent.NewEvent(agent.ModelCalled, agent.ModelData{LLMCallID: r.callID, Round: r.number}, r.began)},
+	})
+	if err != nil {
+		return ignoreStale(err)
+	}
+	answer, err := r.call(ctx, prompt)
+	if last {
+		answer.Calls = nil // none were offered
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return r.abandon(ctx, answer, nil)
+	case err != nil:
+		return r.abandon(ctx, answer, err)
+	case !answer.Complete:
+		return r.abandon(ctx, answer, fault.New(fault.Unavailable, "the model's answer was cut off (%s)", answer.Finish))
+	case answer.Text == "" && len(answer.Calls) == 0:
+		return r.abandon(ctx, answer, fault.New(fault.Unavailable, "the model gave no answer"))
+	}
+	return ignoreStale(r.record(ctx, answer))
+}
+
+func ignoreStale(err error) error {
+	if errors.Is(err, agent.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// call asks the model within the working time that the run has left.
+func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
+	ids := flow.From(ctx)
+	ids.LLMCallID = r.callID
+	left := max(r.s.config.Bounds.Active-r.j.Run.Active, time.Minute)
+	ctx, stop := context.WithTimeout(flow.With(ctx, ids), left)
+	defer stop()
+	return r.s.Model.Stream(ctx, p, func(delta string) { r.say(ctx, delta) })
+}
+
+// say shows a piece of text. The message's start is in the journal before the first piece is seen.
+func (r *round) say(ctx context.Context, delta string) {
+	if !r.speaking {
+		r.speaking = true
+		err := r.s.append(ctx, agent.Step{
+			RunID: r.j.Run.ID, From: []agent.Status{agent.Running}, To: agent.Running,
+			Events: []agent.Event{agent.NewEvent(agent.MessageStarted, agent.MessageData{MessageID: r.messageID}, r.s.Now())},
+		})
+		if err != nil {
+			return // the answer is written as a whole, or the run has moved on
+		}
+	}
+	r.s.live.say(r.j.Run.ID, r.messageID, delta)
+}
+
+// record writes a complete answer. An answer without calls ends the run in the same transaction.
+func (r *round) record(ctx context.Context, a agent.Answer) error {
+	now := r.s.Now()
+	step := r.step(a, now)
+	step.From, step.To = []agent.Status{agent.Running}, agent.Running
+	message := agent.Message{
+		ID: r.messageID, UserID: r.j.Run.UserID, ThreadID: r.j.Run.ThreadID, RunID: r.j.Run.ID,
+		Role: agent.Assistant, Text: a.Text, Calls: a.Calls, CreatedAt: now,
+	}
+	step.Messages = []agent.Message{message}
+	if a.Text != "" {
+		step.Events = append(step.Events, r.spoken(a.Text, now)...)
+	}
+	for i, call := range a.Calls {
+		inv := r.proposed(call, i, now)
+		d, _ := r.s.Pipeline.Lookup(call.Name)
+		step.Invocations = append(step.Invocations, inv)
+		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, callData(inv, d.Kind), now))
+	}
+	step.Events = append(step.Events, agent.NewEvent(agent.ModelAnswered,
+		agent.ModelData{LLMCallID: r.callID, Round: r.number, Model: a.Model, Usage: a.Usage}, now))
+	if len(a.Calls) > 0 {
+		return r.s.append(ctx, step)
+	}
+	step.To, step.Finish = agent.Succeeded, finishOf(r.j, r.s.config.Bounds, r.number-1)
+	return r.s.end(ctx, r.j, step)
+}
+
+// spoken gives the events of a message's text; a model that answered in one piece has not begun one yet.
+func (r *round) spoken(text string, now time.Time) []agent.Event {
+	ended := agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: r.messageID, Text: text}, now)
+	if r.speaking {
+		return []agent.Event{ended}
+	}
+	return []agent.Event{agent.NewEvent(agent.MessageStarted, agent.MessageData{MessageID: r.messageID}, now), ended}
+}
+
+func (r *round) proposed(call agent.ToolCall, position int, now time.Time) agent.Invocation {
+	return agent.Invocation{
+		ID: r.s.NewID("inv"), RunID: r.j.Run.ID, UserID: r.j.Run.UserID, MessageID: r.messageID, CallID: call.ID,
+		Round: r.number, Position: position, Name: call.Name, Args: call.Args, Status: capability.Proposed, CreatedAt: now,
+	}
+}
+
+// abandon keeps what was said of an answer that did not arrive whole. Without a cause the run stays
+// open: it was cancelled, or the program stops.
+func (r *round) abandon(ctx context.Context, a agent.Answer, cause error) error {
+	now := r.s.Now()
+	step := r.step(a, now)
+	step.From, step.To = []agent.Status{agent.Running}, agent.Running
+	if r.speaking {
+		text := r.s.live.text(r.j.Run.ID, r.messageID)
+		step.Messages = []agent.Message{{
+			ID: r.messageID, UserID: r.j.Run.UserID, ThreadID: r.j.Run.ThreadID, RunID: r.j.Run.ID,
+			Role: agent.Assistant, Text: text, Abandoned: true, CreatedAt: now,
+		}}
+		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded,
+			agent.MessageData{MessageID: r.messageID, Text: text, Abandoned: true}, now))
+	}
+	if cause == nil {
+		return ignoreStale(r.s.append(ctx, step))
+	}
+	flow.Log(ctx).Warn().Err(cause).Msg("model call failed")
+	step.ModelCalls[0].Error = fault.MessageOf(cause)
+	step.To, step.Finish = agent.Failed, agent.Broken
+	step.ErrorCode, step.ErrorMessage = string(fault.CodeOf(cause)), fault.MessageOf(cause)
+	return r.s.end(ctx, r.j, step)
+}
+
+func (r *round) step(a agent.Answer, now time.Time) agent.Step {
+	took := now.Sub(r.began)
+	return agent.Step{
+		RunID: r.j.Run.ID, Usage: a.Usage, Active: took, Model: a.Model,
+		ModelCalls: []agent.ModelCall{{
+			ID: r.callID, RunID: r.j.Run.ID, Round: r.number, Model: a.Model, Request: a.Request,
+			Usage: a.Usage, Finish: a.Finish, StartedAt: r.began, Duration: took,
+		}},
+	}
+}

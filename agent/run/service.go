@@ -1,0 +1,207 @@
+// Package run is the engine: it takes an input through model rounds, tool calls, questions to the
+// person and recovery, one durable step at a time. A run's progress is its journal; a goroutine is only
+// its current worker (design, section 4). The package must not know HTTP, SQL, any protocol, or what a
+// capability does.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+	"agentmesh/skills"
+)
+
+// Causes that end the context of a run's work.
+var (
+	ErrUserCancelled = errors.New("cancelled")
+	ErrShutdown      = errors.New("the program stops")
+)
+
+// writeTime bounds a write that records what has happened; such a write does not end with its caller.
+const writeTime = 5 * time.Second
+
+// Config holds what an operator may set.
+type Config struct {
+	ConfirmationTTL time.Duration // how long a question stays open (D-97)
+	LeaveGrace      time.Duration // how long a run goes on with nobody watching (D-86)
+	Strict          bool          // --recovery=fail: what a restart interrupted has FAILED (D-88)
+	Bounds          Bounds
+}
+
+// Deps are the parts that the engine works with.
+type Deps struct {
+	Store    agent.RunStore
+	Model    agent.Model
+	Registry *capability.Registry
+	Pipeline *capability.Pipeline
+	Market   *skills.Marketplace
+	Now      func() time.Time
+	NewID    func(kind string) string
+}
+
+// Service runs runs.
+type Service struct {
+	Deps
+	config Config
+	active *active
+	live   *live
+	expiry chan struct{}
+}
+
+// New makes the engine; Start sets it going.
+func New(deps Deps, config Config) *Service {
+	s := &Service{Deps: deps, config: config, live: newLive(), expiry: make(chan struct{}, 1)}
+	s.active = newActive(s.work)
+	return s
+}
+
+// Start recovers what an earlier process left and begins to watch deadlines. The context carries the
+// logger; the engine's work outlives the call and ends with Stop.
+func (s *Service) Start(ctx context.Context) error {
+	s.active.open(ctx)
+	if err := s.recover(ctx); err != nil {
+		return fmt.Errorf("recover runs: %w", err)
+	}
+	s.active.goWork(s.watchDeadlines)
+	return nil
+}
+
+// Stop ends all work and waits for it. Runs stay as they are in the journal; the next process goes on.
+func (s *Service) Stop(ctx context.Context) error {
+	return s.active.close(ctx)
+}
+
+// Input is one message of a person.
+type Input struct {
+	UserID      string
+	ThreadID    string
+	ClientRunID string
+	MessageID   string
+	Text        string
+	Modern      bool
+}
+
+// OpenQuestionError refuses an input because the conversation has an open question (F-24).
+type OpenQuestionError struct{ Confirmation agent.Confirmation }
+
+func (e *OpenQuestionError) Error() string {
+	return "a question of this conversation is open: confirm, reject or cancel it first"
+}
+
+// Create stores an input and its PENDING run. Begin sets it going, once somebody can watch it.
+func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
+	open, err := s.Store.OpenConfirmations(ctx, in.UserID)
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("create run: %w", err)
+	}
+	for _, c := range open {
+		if c.ThreadID == in.ThreadID {
+			return agent.Run{}, &OpenQuestionError{c}
+		}
+	}
+	now := s.Now()
+	r := agent.Run{
+		ID: s.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
+		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, CreatedAt: now,
+	}
+	message := agent.Message{
+		ID: in.MessageID, UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
+		Role: agent.User, Text: in.Text, CreatedAt: now,
+	}
+	if err := s.Store.CreateRun(ctx, r, title(in.Text), message); err != nil {
+		return agent.Run{}, fmt.Errorf("create run: %w", err)
+	}
+	return r, nil
+}
+
+// Begin lets a worker take the run's next step, now and whenever something happens to it.
+func (s *Service) Begin(runID string) { s.active.schedule(runID) }
+
+// Cancel records the wish to end a run, ends its work, and gives the run as it then stands. It is
+// idempotent; a run that ended otherwise is a conflict.
+func (s *Service) Cancel(ctx context.Context, userID, runID string) (agent.Run, error) {
+	r, err := s.Run(ctx, userID, runID)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	open, err := s.requestCancel(ctx, r.ID, agent.ByUser)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	if open {
+		s.awaitEnd(ctx, r.ID)
+	}
+	if r, err = s.Run(ctx, userID, runID); err != nil {
+		return agent.Run{}, err
+	}
+	if r.Status.Final() && r.Status != agent.Cancelled {
+		return r, fault.New(fault.Conflict, "the run has ended: %s", r.Status)
+	}
+	return r, nil
+}
+
+func (s *Service) requestCancel(ctx context.Context, runID string, why agent.FinishReason) (bool, error) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	open, err := s.Store.RequestCancel(ctx, runID, why)
+	if err != nil {
+		return false, fmt.Errorf("cancel run %s: %w", runID, err)
+	}
+	if open {
+		s.active.cancel(runID)
+		s.active.schedule(runID)
+	}
+	return open, nil
+}
+
+// awaitEnd waits a little for a cancelled run to end, so that the answer can say so.
+func (s *Service) awaitEnd(ctx context.Context, runID string) {
+	ctx, stop := context.WithTimeout(ctx, writeTime)
+	defer stop()
+	for u, err := range s.Follow(ctx, runID, Cursor{}) {
+		if err != nil || (u.Event != nil && u.Event.Type == agent.RunEnded) {
+			return
+		}
+	}
+}
+
+// Run gives one run by our id, or by the client's label where that is unique for the user.
+func (s *Service) Run(ctx context.Context, userID, id string) (agent.Run, error) {
+	r, err := s.Store.Run(ctx, userID, id)
+	if errors.Is(err, agent.ErrNotFound) {
+		r, err = s.Store.RunByLabel(ctx, userID, id)
+	}
+	switch {
+	case errors.Is(err, agent.ErrNotFound):
+		return agent.Run{}, fault.New(fault.NotFound, "there is no run %q", clip(id, 80))
+	case errors.Is(err, agent.ErrAmbiguous):
+		return agent.Run{}, fault.New(fault.Conflict, "several runs have the label %q: use the id from X-Run-Id", clip(id, 80))
+	case err != nil:
+		return agent.Run{}, fmt.Errorf("load run: %w", err)
+	}
+	return r, nil
+}
+
+// title makes a conversation's title of its first message.
+func title(text string) string {
+	const most = 40
+	r := []rune(text)
+	if len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}

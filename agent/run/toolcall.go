@@ -1,0 +1,179 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+)
+
+// open are the states in which a running run's calls may write.
+func open() []agent.Status { return []agent.Status{agent.Running, agent.AwaitingConfirmation} }
+
+// callSet runs the calls of one worker, several at once, each at most once.
+type callSet struct {
+	s    *Service
+	done chan callDone
+	busy map[string]bool
+	wg   sync.WaitGroup
+}
+
+type callDone struct {
+	id  string
+	err error // the call could not be recorded
+}
+
+func newCallSet(s *Service) *callSet {
+	return &callSet{s: s, done: make(chan callDone), busy: map[string]bool{}}
+}
+
+func (c *callSet) running() int { return len(c.busy) }
+
+// start begins the calls that are not running yet.
+func (c *callSet) start(ctx context.Context, j agent.Journal, calls []agent.Invocation) {
+	for _, inv := range calls {
+		if c.busy[inv.ID] {
+			continue
+		}
+		c.busy[inv.ID] = true
+		c.wg.Go(func() {
+			c.done <- callDone{inv.ID, c.s.runCall(ctx, j.Run, inv)}
+		})
+	}
+}
+
+// awaitOne waits until a call has ended, or something happened to the run.
+func (c *callSet) awaitOne(wake <-chan struct{}) error {
+	select {
+	case d := <-c.done:
+		delete(c.busy, d.id)
+		return d.err
+	case <-wake:
+		return nil
+	}
+}
+
+// wait waits for all calls; their results are in the journal then.
+func (c *callSet) wait() {
+	for range len(c.busy) {
+		<-c.done
+	}
+	c.wg.Wait()
+}
+
+func callOf(r agent.Run, inv agent.Invocation) capability.Call {
+	return capability.Call{
+		ID: inv.ID, Name: inv.Name, Args: inv.Args, UserID: r.UserID,
+		ThreadID: r.ThreadID, RunID: r.ID, Source: "model",
+	}
+}
+
+// runCall takes one call as far as it goes: to its result, or to the question.
+func (s *Service) runCall(ctx context.Context, r agent.Run, inv agent.Invocation) error {
+	ids := flow.From(ctx)
+	ids.ToolInvocationID = inv.ID
+	ctx = flow.With(ctx, ids)
+	err := s.advance(ctx, r, inv)
+	if errors.Is(err, agent.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+func (s *Service) advance(ctx context.Context, r agent.Run, inv agent.Invocation) error {
+	call := callOf(r, inv)
+	switch inv.Status {
+	case capability.Proposed:
+		return s.admit(ctx, r, inv, call)
+	case capability.Running:
+		return s.resumeCall(ctx, r, inv, call)
+	}
+	return s.execute(ctx, r, inv, call)
+}
+
+// admit takes a proposed call through the first half of the pipeline.
+func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
+	a := s.Pipeline.Admit(ctx, s.Registry.Toolkit(r.Tools), call)
+	if ctx.Err() != nil {
+		return nil // decided anew by whoever goes on with the run
+	}
+	switch {
+	case a.Refusal != nil:
+		step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
+		s.settleInvocation(ctx, r, inv, capability.Outcome{Receipt: *a.Refusal, Result: a.Result}, &step)
+		return s.append(ctx, step)
+	case a.Ask:
+		return s.ask(ctx, r, inv, a.Prepared)
+	}
+	return s.execute(ctx, r, inv, call)
+}
+
+// resumeCall goes on with a call that was running when an earlier process ended: again, if that does no
+// harm; otherwise nobody knows whether it happened, and the result says so.
+func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
+	d, _ := s.Pipeline.Lookup(inv.Name)
+	if d.ReadOnly || d.Idempotent {
+		return s.execute(ctx, r, inv, call)
+	}
+	o := s.Pipeline.Deny(call, "interrupted", "the program stopped while this ran; it is not known whether it happened")
+	o.Receipt.Status = capability.Indeterminate
+	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
+	s.settleInvocation(ctx, r, inv, o, &step)
+	return s.append(ctx, step)
+}
+
+// execute makes the attempt. A call with an effect is claimed in the journal before it starts.
+func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
+	d, _ := s.Pipeline.Lookup(inv.Name)
+	if !d.ReadOnly && inv.Status != capability.Running {
+		inv.Status = capability.Running
+		err := s.append(ctx, agent.Step{
+			RunID: r.ID, From: []agent.Status{agent.Running, agent.AwaitingConfirmation}, To: agent.Keep,
+			Invocations: []agent.Invocation{inv},
+			Events:      []agent.Event{agent.NewEvent(agent.CallStarted, callData(inv, d.Kind), s.Now())},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	o := s.Pipeline.Execute(ctx, call)
+	if o.Receipt.Status == capability.Cancelled {
+		return nil // no outcome: the run's end closes it, or the next process makes it again
+	}
+	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
+	s.settleInvocation(ctx, r, inv, o, &step)
+	return s.append(ctx, step)
+}
+
+// settleInvocation adds a call's one result, with its event, its audit record and what its capability
+// wants written, to a step.
+func (s *Service) settleInvocation(ctx context.Context, r agent.Run, inv agent.Invocation, o capability.Outcome, step *agent.Step) {
+	now := s.Now()
+	inv.Status, inv.Result, inv.Receipt, inv.EndedAt = o.Receipt.Status, o.Result, o.Receipt, now
+	data := callData(inv, o.Receipt.Kind)
+	data.Args, data.Result, data.Stage = nil, o.Result, string(o.Receipt.Stage)
+	data.DurationMS = o.Receipt.Duration.Milliseconds()
+	step.Invocations = append(step.Invocations, inv)
+	step.Events = append(step.Events, agent.NewEvent(agent.CallEnded, data, now))
+	step.Records = append(step.Records, s.Pipeline.RecordOf(ctx, callOf(r, inv), o.Receipt, o.Result))
+	step.Changes = append(step.Changes, o.Changes...)
+}
+
+func callData(inv agent.Invocation, kind capability.Kind) agent.CallData {
+	return agent.CallData{
+		InvocationID: inv.ID, CallID: inv.CallID, MessageID: inv.MessageID, Name: inv.Name,
+		Args: inv.Args, Kind: string(kind), Status: string(inv.Status),
+	}
+}
+
+// digest names arguments, so that what was asked and what is run can be compared.
+func digest(args json.RawMessage) string {
+	sum := sha256.Sum256(args)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,92 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"agentmesh/capability"
+)
+
+// Sentinels that callers of a store branch on.
+var (
+	// ErrNotFound says that there is no such row, or none of this user's.
+	ErrNotFound = errors.New("not found")
+	// ErrStale says that the run is no longer in a state in which the step may be written.
+	ErrStale = errors.New("the run has moved on")
+	// ErrBusy says that another run of the conversation is active.
+	ErrBusy = errors.New("another run of the conversation is active")
+	// ErrAmbiguous says that a client's label names several runs.
+	ErrAmbiguous = errors.New("the label is not unique")
+)
+
+// Journal is what a run resumes from: its row, what was said, what was called, and what was asked.
+type Journal struct {
+	Run           Run
+	Messages      []Message // the user's input and each finished model answer, in order
+	Invocations   []Invocation
+	Confirmations []Confirmation
+}
+
+// Step is what one step of a run writes, in one transaction: nothing of it, or all.
+type Step struct {
+	RunID string
+	From  []Status // the run must be in one of these
+	To    Status   // may equal the state it is in; Keep leaves it
+
+	Finish       FinishReason // with a final To
+	ErrorCode    string
+	ErrorMessage string
+	Model        string
+	Usage        Usage         // added to the run's
+	Active       time.Duration // added to the run's working time
+	Skills       []string      // set when not nil
+	Tools        []string      // set when not nil
+	At           time.Time
+
+	Events      []Event
+	Messages    []Message
+	Invocations []Invocation   // inserted, or advanced while not final
+	Questions   []Confirmation // opened
+	Closed      []Confirmation // closed because the run ended, if they are still open
+	ModelCalls  []ModelCall
+	Records     []capability.Record
+	Changes     []capability.Change
+}
+
+// RunStore keeps runs. Every change is a compare-and-set that writes what goes with it in the same
+// transaction.
+type RunStore interface {
+	// CreateRun stores conversation, user message and PENDING run together.
+	CreateRun(ctx context.Context, r Run, title string, input Message) error
+	// Append writes a step. ErrStale: the run is in none of the states of From. ErrBusy: the step would
+	// make a second active run in the conversation.
+	Append(ctx context.Context, s Step) error
+	// Decide closes a question and writes the step, if the question was open. A run that has no other
+	// open question goes from AWAITING_CONFIRMATION to RUNNING in the same transaction. It gives the
+	// question as it now stands, and whether this call closed it. ErrNotFound: no such question.
+	Decide(ctx context.Context, confirmationID string, d Decision, s Step) (c Confirmation, won bool, err error)
+	// RequestCancel records the wish, once, while the run is open; it tells whether the run is open.
+	RequestCancel(ctx context.Context, runID string, why FinishReason) (open bool, err error)
+
+	Journal(ctx context.Context, runID string) (Journal, error)
+	Run(ctx context.Context, userID, runID string) (Run, error)
+	// RunByLabel finds a run by the client's label. ErrAmbiguous: several runs have it.
+	RunByLabel(ctx context.Context, userID, clientRunID string) (Run, error)
+	// Runs lists a user's runs, newest first; of one conversation when threadID is not empty.
+	Runs(ctx context.Context, userID, threadID string, limit int) ([]Run, error)
+	// OpenRuns lists all users' runs that have not ended, oldest first.
+	OpenRuns(ctx context.Context) ([]Run, error)
+	Events(ctx context.Context, runID string, after int64) ([]Event, error)
+	ModelCalls(ctx context.Context, runID string) ([]ModelCall, error)
+
+	// History lists a conversation's messages, oldest first, tool results in their places; only those of
+	// successful runs when onlySuccessful is set.
+	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]Message, error)
+	Conversations(ctx context.Context, userID string, limit int) ([]Conversation, error)
+
+	// Confirmation gives one question. ErrNotFound: no such question, or not this user's.
+	Confirmation(ctx context.Context, userID, id string) (Confirmation, error)
+	// OpenConfirmations lists a user's open questions, oldest first; all users' when userID is empty.
+	OpenConfirmations(ctx context.Context, userID string) ([]Confirmation, error)
+}

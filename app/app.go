@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/mesh"
+)
+
+// stopTime bounds an orderly stop.
+const stopTime = 10 * time.Second
+
+// App is the running program.
+type App struct {
+	config  Config
+	wiring  *wiring
+	modules []mesh.Module
+	inner   []*server
+	public  *server
+	addr    net.Addr
+}
+
+// New makes the program; Start sets it going. The clock is for tests; nil is the real one.
+func New(c Config, now func() time.Time) (*App, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	w, err := newWiring(c, now)
+	if err != nil {
+		return nil, err
+	}
+	return &App{config: c, wiring: w}, nil
+}
+
+// Start opens the databases, starts the modules in the order of their table, and listens. A failure
+// leaves nothing running.
+func (a *App) Start(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Stop(ctx))
+		}
+	}()
+	l, err := listen(a.config.Listen)
+	if err != nil {
+		return err
+	}
+	a.addr = l.Addr()
+	if err := a.startModules(ctx); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	a.public = serve(ctx, l, guard(allowedHosts(l.Addr(), a.config), a.publicHandler()))
+	return nil
+}
+
+func (a *App) startModules(ctx context.Context) error {
+	a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen("demo"), a.wiring.demo))
+	for _, row := range table() {
+		m, err := row.build(ctx, a.wiring)
+		if err != nil {
+			return fmt.Errorf("build %s: %w", row.name, err)
+		}
+		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(row.name), flow.Middleware(row.name, m.Handler())))
+		if err := m.Start(ctx); err != nil {
+			return fmt.Errorf("start %s: %w", row.name, err)
+		}
+		a.modules = append(a.modules, m)
+	}
+	return nil
+}
+
+// publicHandler shows every module's paths on the main listener.
+func (a *App) publicHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", healthz)
+	mux.HandleFunc("GET /readyz", readyz(a.modules))
+	mux.Handle("/demo/v1/", a.wiring.demo)
+	for _, m := range a.modules {
+		h := flow.Middleware(m.Name(), m.Handler())
+		for _, prefix := range m.Prefixes() {
+			mux.Handle(prefix, h)
+			if prefix != "/" {
+				mux.Handle(prefix+"/", h)
+			}
+		}
+	}
+	return mux
+}
+
+// Addr is the address of the main listener.
+func (a *App) Addr() string { return a.addr.String() }
+
+// Handler is what the main listener serves, without its guard.
+func (a *App) Handler() http.Handler { return a.publicHandler() }
+
+// Stop ends the program in order: the main listener, the modules backward, so that the orchestrator
+// records how its runs stand while the others still answer, the inner servers, the databases.
+func (a *App) Stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if a.public != nil {
+		a.public.close(ctx)
+	}
+	var errs []error
+	for i := len(a.modules) - 1; i >= 0; i-- {
+		if err := a.modules[i].Stop(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", a.modules[i].Name(), err))
+		}
+	}
+	for i := len(a.inner) - 1; i >= 0; i-- {
+		a.inner[i].close(ctx)
+	}
+	for i := len(a.wiring.closers) - 1; i >= 0; i-- {
+		errs = append(errs, closeAll(a.wiring.closers[i]))
+	}
+	return errors.Join(errs...)
+}
+
+func closeAll(c io.Closer) error {
+	if err := c.Close(); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"agentmesh/agent/openai"
+)
+
+// Config is everything that can be set.
+type Config struct {
+	Listen          string
+	Data            string
+	ConfirmationTTL time.Duration
+	Recovery        string
+	TimeZone        string
+	PublicURL       string
+	AllowHosts      []string
+	Insecure        bool
+	LogLevel        string
+
+	LLMKey      string
+	LLMBaseURL  string
+	LLMModel    string
+	DemoTools   bool
+	FoodTools   string
+	InternalKey string
+}
+
+// setting is one row of the table from which flags, environment variables and help are made.
+type setting struct {
+	flag  string // empty: environment only
+	env   string
+	help  string
+	bind  func(fs *pflag.FlagSet, name, help string)
+	parse func(value string) error // from the environment
+}
+
+// settings is the table of all settings with their defaults.
+func settings(c *Config) []setting {
+	return []setting{
+		text("listen", "AGENTMESH_LISTEN", "127.0.0.1:8000", "address of the main listener; :PORT means 127.0.0.1:PORT", &c.Listen),
+		text("data", "AGENTMESH_DATA", "data", "folder of the databases", &c.Data),
+		duration("confirmation-ttl", "AGENTMESH_CONFIRMATION_TTL", 300*time.Second, "how long a question to the person stays open", &c.ConfirmationTTL),
+		text("recovery", "AGENTMESH_RECOVERY", "resume", "what a restart does with unfinished runs: resume, or fail", &c.Recovery),
+		text("time-zone", "AGENTMESH_TIME_ZONE", "Asia/Shanghai", "the canteen's time zone, in which \"today\" is computed", &c.TimeZone),
+		text("public-url", "AGENTMESH_PUBLIC_URL", "", "base URL under which others reach the main listener", &c.PublicURL),
+		list("allow-host", "AGENTMESH_ALLOW_HOST", "a further Host to answer to; repeatable", &c.AllowHosts),
+		truth("insecure", "AGENTMESH_INSECURE", "listen beyond loopback although no keys are configured", &c.Insecure),
+		text("log-level", "AGENTMESH_LOG_LEVEL", "warn", "debug, info, warn, error or off", &c.LogLevel),
+		text("", "LLM_API_KEY", "", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
+		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
+		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
+		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
+		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
+		text("", "AGENTMESH_INTERNAL_KEY", "", "key by which the modules know each other; random when empty", &c.InternalKey),
+	}
+}
+
+func text(flag, env, usual, help string, into *string) setting {
+	*into = usual
+	return setting{
+		flag: flag, env: env, help: help,
+		bind:  func(fs *pflag.FlagSet, name, help string) { fs.StringVar(into, name, usual, help) },
+		parse: func(v string) error { *into = v; return nil },
+	}
+}
+
+func duration(flag, env string, usual time.Duration, help string, into *time.Duration) setting {
+	*into = usual
+	return setting{
+		flag: flag, env: env, help: help,
+		bind: func(fs *pflag.FlagSet, name, help string) { fs.DurationVar(into, name, usual, help) },
+		parse: func(v string) (err error) {
+			*into, err = time.ParseDuration(v)
+			return err
+		},
+	}
+}
+
+func truth(flag, env, help string, into *bool) setting {
+	return setting{
+		flag: flag, env: env, help: help,
+		bind: func(fs *pflag.FlagSet, name, help string) { fs.BoolVar(into, name, false, help) },
+		parse: func(v string) (err error) {
+			*into, err = strconv.ParseBool(v)
+			return err
+		},
+	}
+}
+
+func list(flag, env, help string, into *[]string) setting {
+	return setting{
+		flag: flag, env: env, help: help,
+		bind: func(fs *pflag.FlagSet, name, help string) { fs.StringArrayVar(into, name, nil, help) },
+		parse: func(v string) error {
+			*into = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+			return nil
+		},
+	}
+}
+
+// bindFlags makes a flag of every setting that has one.
+func (c *Config) bindFlags(fs *pflag.FlagSet) {
+	for _, s := range settings(c) {
+		if s.flag != "" {
+			s.bind(fs, s.flag, s.help+" ["+s.env+"]")
+		}
+	}
+}
+
+// readEnvironment takes every setting that no flag set from the environment. It reports all mistakes
+// together.
+func (c *Config) readEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {
+	given := *c // settings puts the defaults in; what flags said is put back
+	var errs []error
+	rows := settings(c)
+	*c = given
+	for _, s := range rows {
+		if s.flag != "" && fs.Changed(s.flag) {
+			continue
+		}
+		v, ok := lookup(s.env)
+		if !ok || v == "" {
+			continue
+		}
+		if err := s.parse(v); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %q cannot be read: %w", s.env, v, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// check finds every mistake before anything starts.
+func (c *Config) check() error {
+	var errs []error
+	wrong := func(name, format string, args ...any) {
+		errs = append(errs, fmt.Errorf(name+": "+format, args...))
+	}
+	if strings.HasPrefix(c.Listen, ":") {
+		c.Listen = "127.0.0.1" + c.Listen
+	}
+	host, _, err := net.SplitHostPort(c.Listen)
+	switch {
+	case err != nil:
+		wrong("--listen", "%q is not HOST:PORT", c.Listen)
+	case !loopback(host) && !c.Insecure:
+		wrong("--listen", "%s is not a loopback address and no keys are configured; --insecure says that you mean it", host)
+	}
+	if c.ConfirmationTTL < time.Second || c.ConfirmationTTL > 24*time.Hour {
+		wrong("--confirmation-ttl", "%s is not between 1s and 24h", c.ConfirmationTTL)
+	}
+	if !slices.Contains([]string{"resume", "fail"}, c.Recovery) {
+		wrong("--recovery", "%q is neither resume nor fail", c.Recovery)
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error", "off"}, c.LogLevel) {
+		wrong("--log-level", "%q is none of debug, info, warn, error, off", c.LogLevel)
+	}
+	if !slices.Contains([]string{"split", "combined"}, c.FoodTools) {
+		wrong("FOOD_TOOLS", "%q is neither split nor combined", c.FoodTools)
+	}
+	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "" {
+		wrong("--time-zone", "%q is not a time zone", c.TimeZone)
+	}
+	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
+		wrong("--public-url", "%q is not an http or https address", c.PublicURL)
+	}
+	if c.LLMBaseURL == "" && c.LLMKey != "" {
+		c.LLMBaseURL = "https://api.openai.com/v1"
+	}
+	if c.LLMBaseURL != "" {
+		if err := openai.CheckBaseURL(c.LLMBaseURL); err != nil {
+			wrong("LLM_BASE_URL", "%w", err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// demo tells whether the built-in model answers.
+func (c *Config) demo() bool { return c.LLMBaseURL == "" }
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// readDotEnv reads a .env file, where there is one: NAME=value lines, # comments, optional quotes. The
+// process's own environment goes before it.
+func readDotEnv(path string) (map[string]string, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	out := map[string]string{}
+	for n, line := range strings.Split(string(raw), "\n") {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "export ")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if !ok {
+			return nil, fmt.Errorf("read %s: line %d is not NAME=value", path, n+1)
+		}
+		value = strings.TrimSpace(value)
+		if len(value) > 1 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+			value = value[1 : len(value)-1]
+		}
+		out[strings.TrimSpace(name)] = value
+	}
+	return out, nil
+}

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"agentmesh/app/platform/fault"
+)
+
+// guard refuses requests for other hosts and from other origins, on every route: a web page elsewhere
+// must not reach a program on this machine, not even by making its own name point here.
+func guard(hosts []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if !slices.Contains(hosts, strings.ToLower(r.Host)) {
+			fault.Write(w, fault.New(fault.Denied, "this server does not answer to the host %q; --allow-host or --public-url adds one", r.Host))
+			return
+		}
+		if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, hosts) {
+			fault.Write(w, fault.New(fault.Denied, "requests from the origin %q are not allowed", origin))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func sameOrigin(origin string, hosts []string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && slices.Contains(hosts, strings.ToLower(u.Host))
+}
+
+// allowedHosts lists the Host values that a listener answers to: itself, the names of loopback if it is
+// there, and what was configured.
+func allowedHosts(addr net.Addr, c Config) []string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return nil
+	}
+	names := []string{host}
+	if ip := net.ParseIP(host); ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
+		names = append(names, "localhost", "127.0.0.1", "::1")
+	}
+	var out []string
+	for _, name := range names {
+		out = append(out, strings.ToLower(net.JoinHostPort(name, port)))
+		if port == "80" {
+			out = append(out, strings.ToLower(name))
+		}
+	}
+	for _, h := range c.AllowHosts {
+		out = append(out, strings.ToLower(h))
+	}
+	if u, err := url.Parse(c.PublicURL); err == nil && u.Host != "" {
+		out = append(out, strings.ToLower(u.Host))
+	}
+	return out
+}

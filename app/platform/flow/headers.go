@@ -1,0 +1,111 @@
+package flow
+
+import (
+	"net/http"
+	"regexp"
+	"time"
+)
+
+// The headers that carry identifiers between modules. The trace goes in the W3C header.
+const (
+	HeaderTrace      = "Traceparent"
+	HeaderRun        = "X-AgentMesh-Run-Id"
+	HeaderThread     = "X-AgentMesh-Thread-Id"
+	HeaderInvocation = "X-AgentMesh-Invocation-Id"
+)
+
+var (
+	traceparent = regexp.MustCompile(`^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$`)
+	plainID     = regexp.MustCompile(`^[A-Za-z0-9._:/-]{1,128}$`)
+)
+
+// ReadHeaders takes the identifiers of a request. They come from outside: what is malformed is dropped.
+func ReadHeaders(h http.Header) IDs {
+	var ids IDs
+	if m := traceparent.FindStringSubmatch(h.Get(HeaderTrace)); m != nil {
+		ids.TraceID = m[1]
+	}
+	ids.RunID = safe(h.Get(HeaderRun))
+	ids.ThreadID = safe(h.Get(HeaderThread))
+	ids.ToolInvocationID = safe(h.Get(HeaderInvocation))
+	return ids
+}
+
+// WriteHeaders puts the identifiers on an outgoing request. An identifier that a header cannot carry
+// (a client may name its thread as it likes) is left out.
+func WriteHeaders(h http.Header, ids IDs) {
+	if ids.TraceID != "" {
+		span := ids.SpanID
+		if span == "" {
+			span = NewSpanID()
+		}
+		h.Set(HeaderTrace, "00-"+ids.TraceID+"-"+span+"-01")
+	}
+	set(h, HeaderRun, ids.RunID)
+	set(h, HeaderThread, ids.ThreadID)
+	set(h, HeaderInvocation, ids.ToolInvocationID)
+}
+
+func set(h http.Header, name, value string) {
+	if safe(value) != "" {
+		h.Set(name, value)
+	}
+}
+
+func safe(id string) string {
+	if plainID.MatchString(id) {
+		return id
+	}
+	return ""
+}
+
+// Middleware gives every request of a module its identifiers, mints a trace id where none came, and
+// writes one [FLOW] line when the call arrives and one when it ends.
+func Middleware(module string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ids := ReadHeaders(r.Header)
+		if ids.TraceID == "" {
+			ids.TraceID = NewTraceID()
+		}
+		ids.SpanID = NewSpanID()
+		ctx := With(r.Context(), ids)
+		began := time.Now()
+		Log(ctx).Debug().Str("module", module).Str("method", r.Method).Str("path", r.URL.Path).Msg("[FLOW] in")
+		rec := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
+		defer func() {
+			Log(ctx).Info().Str("module", module).Str("method", r.Method).Str("path", r.URL.Path).
+				Int("status", rec.status).Int64("dur_ms", time.Since(began).Milliseconds()).Msg("[FLOW] out")
+		}()
+		next.ServeHTTP(rec, r.WithContext(ctx))
+	})
+}
+
+// Transport puts the identifiers of a request's context on the wire.
+func Transport(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		ids := From(r.Context())
+		if ids == (IDs{}) {
+			return next.RoundTrip(r)
+		}
+		out := r.Clone(r.Context())
+		WriteHeaders(out.Header, ids)
+		return next.RoundTrip(out)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// statusRecorder remembers the status for the log; Unwrap keeps flushing and deadlines reachable.
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (s *statusRecorder) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
+
+func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

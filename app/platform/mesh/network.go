@@ -1,0 +1,140 @@
+package mesh
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"agentmesh/app/platform/fault"
+)
+
+// HeaderKey carries the internal key between modules. It is what an agent's own paths and the
+// catalog's writing tools ask for in every placement.
+const HeaderKey = "X-AgentMesh-Internal-Key"
+
+// Domain is the suffix of a module's host name while it runs in this process.
+const Domain = ".internal"
+
+// Network knows where each module is.
+type Network struct {
+	key string
+
+	mu    sync.Mutex
+	local map[string]*pipeListener
+	peers map[string]string
+}
+
+// NewNetwork makes an empty network whose modules recognise each other by key.
+func NewNetwork(key string) *Network {
+	return &Network{key: key, local: map[string]*pipeListener{}, peers: map[string]string{}}
+}
+
+// Listen gives the in-memory listener of a module of this process.
+func (n *Network) Listen(name string) net.Listener {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := newPipeListener(name)
+	n.local[name] = l
+	return l
+}
+
+// AddPeer says that a module runs at a base URL.
+func (n *Network) AddPeer(name, baseURL string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.peers[name] = strings.TrimSuffix(baseURL, "/")
+}
+
+// BaseURL gives the address of a module, without a slash at the end.
+func (n *Network) BaseURL(name string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if url, ok := n.peers[name]; ok {
+		return url
+	}
+	return "http://" + name + Domain
+}
+
+// DialContext connects to a module's host by pipe and to any other host by TCP.
+func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("dial %s: %w", addr, err)
+	}
+	name, internal := strings.CutSuffix(host, Domain)
+	if !internal {
+		d := net.Dialer{Timeout: 5 * time.Second}
+		return d.DialContext(ctx, network, addr)
+	}
+	n.mu.Lock()
+	l := n.local[name]
+	n.mu.Unlock()
+	if l == nil {
+		return nil, fmt.Errorf("dial %s: no module %q in this process", addr, name)
+	}
+	return l.dial(ctx)
+}
+
+// Transport is the round-tripper for calls between modules: the mesh's dialer, and the internal key on
+// requests that go to a module, never elsewhere.
+func (n *Network) Transport() http.RoundTripper {
+	base := &http.Transport{
+		DialContext:           n.DialContext,
+		MaxIdleConnsPerHost:   32,
+		IdleConnTimeout:       90 * time.Second,
+		ResponseHeaderTimeout: 2 * time.Minute,
+	}
+	return keyTransport{network: n, base: base}
+}
+
+type keyTransport struct {
+	network *Network
+	base    *http.Transport
+}
+
+func (t keyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !t.network.owns(r.URL.Scheme + "://" + r.URL.Host) {
+		return t.base.RoundTrip(r)
+	}
+	out := r.Clone(r.Context())
+	out.Header.Set(HeaderKey, t.network.key)
+	return t.base.RoundTrip(out)
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the pool.
+func (t keyTransport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+func (n *Network) owns(origin string) bool {
+	if strings.HasSuffix(origin, Domain) {
+		return true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, url := range n.peers {
+		if url == origin || strings.HasPrefix(url, origin+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// HasKey tells whether a request carries the internal key.
+func (n *Network) HasKey(r *http.Request) bool {
+	return subtle.ConstantTimeCompare([]byte(r.Header.Get(HeaderKey)), []byte(n.key)) == 1
+}
+
+// RequireKey lets only requests with the internal key through.
+func (n *Network) RequireKey(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !n.HasKey(r) {
+			fault.Write(w, fault.New(fault.Denied, "this path is for the mesh's own modules; use the gateway"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"agentmesh/app/platform/flow"
+)
+
+func serveCommand() *cobra.Command {
+	var c Config
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Start all modules on one listener", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dotEnv, err := readDotEnv(".env")
+			if err != nil {
+				return err
+			}
+			err = c.readEnvironment(cmd.Flags(), func(name string) (string, bool) {
+				if v, ok := os.LookupEnv(name); ok {
+					return v, true
+				}
+				v, ok := dotEnv[name]
+				return v, ok
+			})
+			if err != nil {
+				return err
+			}
+			return runServe(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	c.bindFlags(cmd.Flags())
+	return cmd
+}
+
+// runServe runs the program until SIGINT or SIGTERM. A second signal ends it at once.
+func runServe(ctx context.Context, c Config, stdout, stderr io.Writer) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx = flow.WithLogger(ctx, flow.NewLogger(stderr, c.LogLevel))
+	a, err := New(c, nil)
+	if err != nil {
+		return err
+	}
+	if err := a.Start(ctx); err != nil {
+		return err
+	}
+	fmt.Fprint(stdout, a.greeting())
+	<-ctx.Done()
+	stop()
+	fmt.Fprintln(stdout, "stopping")
+	return a.Stop(ctx)
+}
+
+// greeting is what a person reads at the start.
+func (a *App) greeting() string {
+	model := a.config.LLMModel + " at " + a.config.LLMBaseURL
+	if a.config.demo() {
+		model = "the built-in demo model (set LLM_API_KEY, LLM_BASE_URL and LLM_MODEL for a real one)"
+	}
+	return fmt.Sprintf("AgentMesh %s\n  page   http://%s/\n  model  %s\n  data   %s\n  access no keys are configured: every program on this machine is trusted\n",
+		Version, a.Addr(), model, a.config.Data)
+}

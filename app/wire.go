@@ -1,0 +1,225 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"agentmesh/a2a"
+	"agentmesh/a2a/gateway"
+	"agentmesh/agent"
+	"agentmesh/agent/demo"
+	"agentmesh/agent/food"
+	"agentmesh/agent/openai"
+	"agentmesh/agent/orchestrator"
+	"agentmesh/agent/order"
+	"agentmesh/agent/run"
+	"agentmesh/agent/weather"
+	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/mesh"
+	"agentmesh/capability"
+	"agentmesh/capability/a2atool"
+	"agentmesh/capability/localtool"
+	"agentmesh/capability/mcptool"
+	"agentmesh/mcp"
+	"agentmesh/mcp/catalog"
+	"agentmesh/skills"
+	"agentmesh/store/catalogdb"
+	"agentmesh/store/rundb"
+	"agentmesh/ui"
+)
+
+// row is one module: its name, what it needs, and how it is made. Start follows the table, stop goes
+// backward.
+type row struct {
+	name  string
+	needs []string
+	build func(ctx context.Context, w *wiring) (mesh.Module, error)
+}
+
+// table lists the modules; each needs only rows above it.
+func table() []row {
+	return []row{
+		{"mcp", nil, buildCatalog},
+		{"weather", nil, buildWeather},
+		{"food", []string{"mcp"}, buildFood},
+		{"gateway", []string{"food", "weather"}, buildGateway},
+		{"orchestrator", []string{"mcp", "gateway"}, buildOrchestrator},
+	}
+}
+
+// wiring is what the modules are made from.
+type wiring struct {
+	config  Config
+	network *mesh.Network
+	http    *http.Client // calls between modules, and to the model
+	zone    *time.Location
+	now     func() time.Time
+	demo    http.Handler
+	closers []io.Closer
+}
+
+func newWiring(c Config, now func() time.Time) (*wiring, error) {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("load time zone %s: %w", c.TimeZone, err)
+	}
+	if now == nil {
+		now = time.Now
+	}
+	key := c.InternalKey
+	if key == "" {
+		key = flow.NewID("key")
+	}
+	network := mesh.NewNetwork(key)
+	client := &http.Client{
+		Transport:     flow.Transport(network.Transport()),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	w := &wiring{config: c, network: network, http: client, zone: zone, now: now, demo: demo.Handler()}
+	w.closeLater(closeFunc(func() error { client.CloseIdleConnections(); return nil }))
+	return w, nil
+}
+
+type closeFunc func() error
+
+func (f closeFunc) Close() error { return f() }
+
+// closeLater closes things at the end of the program, in the reverse order.
+func (w *wiring) closeLater(c io.Closer) { w.closers = append(w.closers, c) }
+
+func buildCatalog(ctx context.Context, w *wiring) (mesh.Module, error) {
+	db, err := catalogdb.Open(ctx, filepath.Join(w.config.Data, "catalog.db"), catalogdb.Options{Now: w.now})
+	if err != nil {
+		return nil, err
+	}
+	w.closeLater(db)
+	return catalog.New(db, catalog.Options{Location: w.zone, Now: w.now, CanWrite: w.network.HasKey, Guarded: true}), nil
+}
+
+func buildWeather(_ context.Context, w *wiring) (mesh.Module, error) {
+	return weather.New(weather.Options{Location: w.zone, Now: w.now, Guard: w.network.RequireKey}), nil
+}
+
+func buildFood(_ context.Context, w *wiring) (mesh.Module, error) {
+	client := w.catalogClient()
+	return food.New(food.MCPMenu(client), food.Options{Location: w.zone, Now: w.now, Guard: w.network.RequireKey}), nil
+}
+
+func buildGateway(_ context.Context, w *wiring) (mesh.Module, error) {
+	return gateway.New(gateway.Options{
+		Agents: map[string]string{
+			"food":    w.network.BaseURL("food") + "/agents/food",
+			"weather": w.network.BaseURL("weather") + "/agents/weather",
+		},
+		HTTP: w.http,
+	}), nil
+}
+
+func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
+	db, err := rundb.Open(ctx, filepath.Join(w.config.Data, "orchestrator.db"))
+	if err != nil {
+		return nil, err
+	}
+	w.closeLater(db)
+	model, err := w.model(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var pipeline *capability.Pipeline
+	orders := order.New(order.Deps{
+		Store: db,
+		Call: func(ctx context.Context, call capability.Call) ([]byte, error) {
+			return pipeline.Invoke(ctx, call)
+		},
+		Preferences:     localtool.Statements(db),
+		ConfirmationTTL: w.config.ConfirmationTTL, Now: w.now, NewID: flow.NewID,
+	})
+	registry, err := w.registry(ctx, db, orders)
+	if err != nil {
+		return nil, err
+	}
+	pipeline = capability.NewPipeline(registry, db, w.now)
+	manifests, err := skills.Builtin()
+	if err != nil {
+		return nil, err
+	}
+	market, err := skills.NewMarketplace(manifests, registry, db, w.now)
+	if err != nil {
+		return nil, err
+	}
+	runs := run.New(run.Deps{
+		Store: db, Model: model, Registry: registry, Pipeline: pipeline, Market: market, Now: w.now, NewID: flow.NewID,
+	}, run.Config{
+		ConfirmationTTL: w.config.ConfirmationTTL, LeaveGrace: time.Minute,
+		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
+	})
+	deps := orchestrator.Deps{
+		Runs: runs, Store: db, Orders: db, Audit: db, Settler: orders, Market: market, Registry: registry,
+		Page: ui.Handler(), Ping: db.Read().PingContext, Now: w.now,
+	}
+	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()
+	return orchestrator.New(deps), nil
+}
+
+// model makes the client of the model: the configured endpoint, or the demo model over the same wire.
+func (w *wiring) model(ctx context.Context) (agent.Model, error) {
+	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Model: w.config.LLMModel, HTTP: w.http}
+	if w.config.demo() {
+		c.BaseURL, c.Model = w.network.BaseURL("demo")+"/demo/v1", "demo"
+	}
+	if err := openai.Probe(ctx, c); err != nil {
+		return nil, fmt.Errorf("LLM_BASE_URL: %w", err)
+	}
+	return openai.New(c), nil
+}
+
+func (w *wiring) catalogClient() *mcp.Client {
+	client := mcp.NewClient(w.network.BaseURL("mcp")+catalog.Path, w.http)
+	w.closeLater(client)
+	return client
+}
+
+func (w *wiring) agentClient(name string) *a2a.Client {
+	client := a2a.NewClient(w.network.BaseURL("gateway")+"/a2a/agents/"+name, w.http)
+	w.closeLater(client)
+	return client
+}
+
+// registry lists the capabilities of design section 5, in the order in which a model sees them.
+func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Service) (*capability.Registry, error) {
+	fromCatalog, err := mcptool.Discover(ctx, "catalog", w.catalogClient(), catalogPolicies())
+	if err != nil {
+		return nil, err
+	}
+	foodAgent := w.agentClient("food")
+	placeOrder := a2atool.Order(foodAgent)
+	placeOrder.Prepare, placeOrder.Settle, placeOrder.Dismiss = orders.Prepare, orders.Settle, orders.Dismiss
+	recommend := a2atool.Recommend(foodAgent)
+	definitions := []capability.Definition{
+		localtool.Clock(w.now, w.zone), localtool.Recall(db), localtool.Remember(db, w.now), localtool.Forget(db, w.now),
+	}
+	definitions = append(definitions, fromCatalog...)
+	definitions = append(definitions,
+		recommend, placeOrder, a2atool.Quote(foodAgent),
+		a2atool.Weather(w.agentClient("weather")),
+		localtool.WebSearch(w.config.DemoTools), localtool.ExecutePython(w.config.DemoTools),
+	)
+	return capability.NewRegistry(definitions...)
+}
+
+// catalogPolicies says which of the catalog's tools are trusted how. The model sees the reading ones
+// only (D-62).
+func catalogPolicies() []mcptool.Policy {
+	var out []mcptool.Policy
+	for _, name := range []string{"search_food_catalog", "get_food_item", "list_menu_by_day"} {
+		out = append(out, mcptool.Policy{Name: name, ReadOnly: true, Idempotent: true})
+	}
+	for _, name := range []string{"reserve_stock", "commit_reservation", "release_reservation", "get_reservation", "return_stock", "deduct_stock"} {
+		out = append(out, mcptool.Policy{Name: name, Idempotent: true, Hidden: true, Timeout: 10 * time.Second})
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+// Package capability is the contract of everything callable: what a capability says of itself, the
+// registry that knows them all, the toolkit of one turn, and the one pipeline that every call goes
+// through (design, section 5). It must not know who calls, what is called, or over which protocol.
+package capability
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// Kind says how a capability is executed.
+type Kind string
+
+// The kinds of design section 1.
+const (
+	Local Kind = "LOCAL"
+	MCP   Kind = "MCP"
+	A2A   Kind = "A2A"
+	Flow  Kind = "FLOW"
+)
+
+// DefaultTimeout bounds a call whose definition names no limit (D-57).
+const DefaultTimeout = 30 * time.Second
+
+// Definition is one capability (D-57). It is not changed after registration. The zero value of every
+// switch is the safe side: not read-only, not idempotent, enabled, shown to the model.
+type Definition struct {
+	Name                 string
+	Kind                 Kind
+	Provider             string // who serves it: "local", "catalog", "food"
+	Description          string
+	InputSchema          json.RawMessage
+	ReadOnly             bool
+	Idempotent           bool // the same call id may be sent again without a second effect
+	RequiresConfirmation bool
+	Hidden               bool // never shown to the model
+	Disabled             bool
+	Timeout              time.Duration
+
+	// Handle does the work and gives the result as JSON.
+	Handle func(ctx context.Context, call Call) (json.RawMessage, error)
+
+	// Prepare runs before a person is asked: it refuses what could not be done, and says what will be.
+	Prepare func(ctx context.Context, call Call) (Prepared, error)
+	// Settle runs after an attempt, whatever its outcome, and has the last word on the result. Its
+	// changes are written in the transaction that records the result.
+	Settle func(ctx context.Context, call Call, result json.RawMessage, failure error) (json.RawMessage, []Change, error)
+	// Dismiss says what is written, in the same transaction, when a prepared call will not run.
+	Dismiss func(call Call, reason string) []Change
+}
+
+// Call is one invocation on its way through the pipeline. ID is the tool invocation id and, for what is
+// idempotent, the key.
+type Call struct {
+	ID       string
+	Name     string
+	Args     json.RawMessage
+	UserID   string
+	ThreadID string
+	RunID    string
+	Source   string // who calls: "model", "order"
+}
+
+// Prepared is what a person is asked about.
+type Prepared struct {
+	Summary  json.RawMessage // what will happen, checked; shown on the card
+	Warnings json.RawMessage // a JSON list, may be empty
+	Changes  []Change        // written in the transaction that opens the question
+}
+
+// Change is something a capability wants written in the same transaction as the step that caused it.
+// Only the store knows the types; the engine carries them.
+type Change interface{ Change() }
+
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func (d Definition) check() error {
+	switch {
+	case !toolName.MatchString(d.Name):
+		return fmt.Errorf("register capability %q: the name must match %s", d.Name, toolName)
+	case d.Handle == nil:
+		return fmt.Errorf("register capability %s: it has no handler", d.Name)
+	case d.Description == "":
+		return fmt.Errorf("register capability %s: it has no description", d.Name)
+	case d.RequiresConfirmation && d.ReadOnly:
+		return fmt.Errorf("register capability %s: read-only, yet it asks", d.Name)
+	}
+	return nil
+}
+
+func (d Definition) timeout() time.Duration {
+	if d.Timeout > 0 {
+		return d.Timeout
+	}
+	return DefaultTimeout
+}

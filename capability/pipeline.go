@@ -1,0 +1,243 @@
+package capability
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+)
+
+// summarySize caps the input and output summaries of an audit record, in bytes.
+const summarySize = 1024
+
+// settleTime is how long a capability may take to settle after its call ended, in particular when the
+// caller has gone: the outcome of an effect is always recorded.
+const settleTime = 10 * time.Second
+
+// Pipeline is the one place where calls are checked, confirmed, executed once and recorded. A run goes
+// through it in two halves, Admit and Execute, since a person may think in between; everybody else
+// uses Invoke.
+type Pipeline struct {
+	registry *Registry
+	ledger   Ledger
+	now      func() time.Time
+}
+
+// NewPipeline makes the pipeline over a registry.
+func NewPipeline(registry *Registry, ledger Ledger, now func() time.Time) *Pipeline {
+	return &Pipeline{registry: registry, ledger: ledger, now: now}
+}
+
+// Admission is what the first half of the pipeline decided.
+type Admission struct {
+	Definition Definition
+	Ask        bool
+	Prepared   Prepared
+	// Refusal is set when the call ended here; the model gets Result.
+	Refusal *Receipt
+	Result  json.RawMessage
+}
+
+// Admit takes a proposed call through resolve, validate and prepare. It has no effect but what Prepare
+// holds, and may be repeated.
+func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission {
+	began := p.now()
+	refuse := func(stage Stage, status Status, err error) Admission {
+		r := p.receipt(call, began, status, stage, err)
+		return Admission{Refusal: &r, Result: ErrorResult(err)}
+	}
+	if !kit.Has(call.Name) {
+		return refuse(StageResolve, Invalid, unknownTool(call.Name, kit))
+	}
+	e := p.registry.entries[call.Name]
+	if err := validate(e.schema, call.Args); err != nil {
+		return refuse(StageValidate, Invalid, err)
+	}
+	if !e.RequiresConfirmation {
+		return Admission{Definition: e.Definition}
+	}
+	out := Admission{Definition: e.Definition, Ask: true}
+	if e.Prepare == nil {
+		return out
+	}
+	limit, cancel := context.WithTimeout(ctx, e.timeout())
+	defer cancel()
+	prepared, err := e.Prepare(limit, call)
+	if err != nil {
+		return refuse(StagePrepare, statusOf(err), err)
+	}
+	out.Prepared = prepared
+	return out
+}
+
+func unknownTool(name string, kit Toolkit) error {
+	names, _ := json.Marshal(kit.Names())
+	return fault.New(fault.NotFound, "there is no tool %q in this turn; the tools are %s", clip(name, 64), names)
+}
+
+// Outcome is what the second half of the pipeline gave.
+type Outcome struct {
+	Receipt Receipt
+	Result  json.RawMessage
+	Changes []Change
+}
+
+// Execute makes the attempt of an admitted call, settles it, and gives its receipt. The caller writes
+// receipt, result and changes in one transaction. A call whose caller gave up is not settled: its
+// outcome is Cancelled, and whoever owns the call either makes it again or denies it.
+func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
+	began := p.now()
+	e, ok := p.registry.entries[call.Name]
+	if !ok {
+		err := fault.New(fault.NotFound, "the tool %q is no longer there", clip(call.Name, 64))
+		return Outcome{Receipt: p.receipt(call, began, Failed, StageResolve, err), Result: ErrorResult(err)}
+	}
+	if out, done := p.replay(ctx, call, began); done {
+		return out
+	}
+	result, err := attempt(ctx, e.Definition, call)
+	if err != nil && ctx.Err() != nil {
+		return Outcome{Receipt: p.receipt(call, began, Cancelled, StageAttempt, err), Result: ErrorResult(err)}
+	}
+	var changes []Change
+	if e.Settle != nil {
+		settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+		result, changes, err = e.Settle(settle, call, result, err)
+		cancel()
+	}
+	if err != nil {
+		flow.Log(ctx).Warn().Err(err).Str("tool", call.Name).Msg("capability failed")
+		return Outcome{Receipt: p.receipt(call, began, statusOf(err), StageAttempt, err), Result: ErrorResult(err), Changes: changes}
+	}
+	return Outcome{Receipt: p.receipt(call, began, Succeeded, StageReceipt, nil), Result: result, Changes: changes}
+}
+
+// replay answers a call whose id has an outcome already: the same arguments get the stored one, others
+// are a conflict.
+func (p *Pipeline) replay(ctx context.Context, call Call, began time.Time) (Outcome, bool) {
+	stored, found, err := p.ledger.Finished(ctx, call.UserID, call.ID)
+	if err == nil && !found {
+		return Outcome{}, false
+	}
+	if err == nil && !bytes.Equal(stored.Args, call.Args) {
+		err = fault.New(fault.Conflict, "the call id %s was used with other arguments", call.ID)
+	}
+	if err != nil {
+		return Outcome{Receipt: p.receipt(call, began, Failed, StageIdempotency, err), Result: ErrorResult(err)}, true
+	}
+	stored.Receipt.Replayed = true
+	return Outcome{Receipt: stored.Receipt, Result: stored.Result}, true
+}
+
+// attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of
+// it; a panic becomes a fault, since one broken capability must not end every run of the process.
+func attempt(ctx context.Context, d Definition, call Call) (result json.RawMessage, err error) {
+	limit, cancel := context.WithTimeout(ctx, d.timeout())
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			flow.Log(ctx).Error().Interface("panic", r).Str("tool", call.Name).Msg("capability panicked")
+			result, err = nil, fault.New(fault.Internal, "the tool %s broke", d.Name)
+		}
+	}()
+	result, err = d.Handle(limit, call)
+	switch {
+	case err == nil && len(result) == 0:
+		return json.RawMessage(`{}`), nil
+	case err != nil && ctx.Err() != nil:
+		return nil, fault.Wrap(err, fault.Cancelled, "the call was cancelled")
+	case err != nil && errors.Is(limit.Err(), context.DeadlineExceeded):
+		return nil, fault.Wrap(err, fault.Timeout, "the tool %s did not answer within %s", d.Name, d.timeout())
+	}
+	return result, err
+}
+
+// Invoke takes a call through the whole pipeline for a caller that is the program itself: what asks a
+// person cannot be called this way. The record goes to the ledger.
+func (p *Pipeline) Invoke(ctx context.Context, call Call) (json.RawMessage, error) {
+	began := p.now()
+	e, ok := p.registry.entries[call.Name]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "there is no capability %q", call.Name)
+	}
+	var result json.RawMessage
+	stage := StageValidate
+	err := validate(e.schema, call.Args)
+	if err == nil && e.RequiresConfirmation {
+		stage, err = StageConfirm, fault.New(fault.Denied, "%s needs a person's yes", call.Name)
+	}
+	if err == nil {
+		stage = StageAttempt
+		result, err = attempt(ctx, e.Definition, call)
+	}
+	receipt := p.receipt(call, began, Succeeded, StageReceipt, nil)
+	if err != nil {
+		receipt = p.receipt(call, began, statusOf(err), stage, err)
+	}
+	p.audit(ctx, call, receipt, result)
+	return result, err
+}
+
+func (p *Pipeline) audit(ctx context.Context, call Call, receipt Receipt, result json.RawMessage) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	if err := p.ledger.Audit(ctx, p.RecordOf(ctx, call, receipt, result)); err != nil {
+		flow.Log(ctx).Error().Err(err).Str("tool", call.Name).Msg("audit not written")
+	}
+}
+
+// RecordOf makes the audit record of a call.
+func (p *Pipeline) RecordOf(ctx context.Context, call Call, r Receipt, result json.RawMessage) Record {
+	return Record{
+		Receipt: r, At: p.now(), UserID: call.UserID, ThreadID: call.ThreadID, RunID: call.RunID,
+		TraceID: flow.From(ctx).TraceID, Source: call.Source,
+		Input: clip(string(call.Args), summarySize), Output: clip(string(result), summarySize),
+	}
+}
+
+func (p *Pipeline) receipt(call Call, began time.Time, status Status, stage Stage, err error) Receipt {
+	r := Receipt{
+		InvocationID: call.ID, Capability: call.Name, Kind: p.registry.entries[call.Name].Kind,
+		Status: status, Stage: stage, Began: began, Duration: p.now().Sub(began),
+	}
+	if err != nil {
+		r.Code, r.Message = string(fault.CodeOf(err)), fault.MessageOf(err)
+	}
+	return r
+}
+
+// Lookup gives a registered definition.
+func (p *Pipeline) Lookup(name string) (Definition, bool) {
+	e, ok := p.registry.entries[name]
+	return e.Definition, ok
+}
+
+// Deny makes the outcome of a call that a person, time or a cancel kept from running. It is not an
+// error (D-96); Dismiss's changes go with it.
+func (p *Pipeline) Deny(call Call, reason, message string) Outcome {
+	r := p.receipt(call, p.now(), Denied, StageConfirm, nil)
+	r.Code, r.Message = reason, message
+	out := Outcome{Receipt: r, Result: DeniedResult(reason, message)}
+	if d := p.registry.entries[call.Name].Definition; d.Dismiss != nil {
+		out.Changes = d.Dismiss(call, reason)
+	}
+	return out
+}
+
+// ErrorResult is the one form in which a model reads a failed call.
+func ErrorResult(err error) json.RawMessage {
+	out, _ := json.Marshal(map[string]any{"error": map[string]string{
+		"code": string(fault.CodeOf(err)), "message": fault.MessageOf(err),
+	}})
+	return out
+}
+
+// DeniedResult is the one form in which a model reads a call that was not allowed to run.
+func DeniedResult(reason, message string) json.RawMessage {
+	out, _ := json.Marshal(map[string]string{"status": string(Denied), "reason": reason, "message": message})
+	return out
+}

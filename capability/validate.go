@@ -1,0 +1,51 @@
+package capability
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"agentmesh/app/platform/fault"
+)
+
+func resolveSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, fmt.Errorf("read input schema: %w", err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("resolve input schema: %w", err)
+	}
+	return resolved, nil
+}
+
+// validate checks arguments against a schema: one JSON object, nothing behind it.
+func validate(schema *jsonschema.Resolved, args json.RawMessage) error {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	var value map[string]any
+	if err := dec.Decode(&value); err != nil || value == nil {
+		return fault.Wrap(err, fault.Invalid, "the arguments are not one JSON object: %s", clip(string(args), 200))
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return fault.New(fault.Invalid, "the arguments hold more than one JSON value; send one object")
+	}
+	if err := schema.Validate(value); err != nil {
+		return fault.Wrap(err, fault.Invalid, "the arguments do not fit the schema: %s", clip(err.Error(), 400))
+	}
+	return nil
+}
+
+// clip shortens text to at most n bytes without cutting a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,30 @@
+package skills
+
+import (
+	"embed"
+	"fmt"
+)
+
+//go:embed manifests/*.json
+var manifests embed.FS
+
+// Builtin reads the manifests that ship with the program, in the order of their file names (D-48).
+func Builtin() ([]Manifest, error) {
+	entries, err := manifests.ReadDir("manifests")
+	if err != nil {
+		return nil, fmt.Errorf("list manifests: %w", err)
+	}
+	out := make([]Manifest, 0, len(entries))
+	for _, e := range entries {
+		raw, err := manifests.ReadFile("manifests/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("open manifest %s: %w", e.Name(), err)
+		}
+		m, err := ParseManifest(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name(), err)
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var migrationName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+\.sql$`)
+
+type migration struct {
+	version int
+	name    string
+	sql     string
+}
+
+// migrate brings the schema to the last version, each step in a transaction of its own together with the
+// version it leads to (SQLite's user_version).
+func migrate(ctx context.Context, db *DB, folder fs.FS) error {
+	steps, err := readMigrations(folder)
+	if err != nil {
+		return err
+	}
+	var at int
+	if err := db.writer.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&at); err != nil {
+		return fmt.Errorf("read version: %w", err)
+	}
+	if at > len(steps) {
+		return fmt.Errorf("the database has version %d and this program knows only %d: use a newer program, or restore an older copy", at, len(steps))
+	}
+	for _, step := range steps[at:] {
+		err := db.Tx(ctx, func(tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, step.sql); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, `PRAGMA user_version = `+strconv.Itoa(step.version))
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("migrate to %s: %w", step.name, err)
+		}
+	}
+	return nil
+}
+
+// readMigrations gives the steps in order; numbers begin with 1 and have no gaps.
+func readMigrations(folder fs.FS) ([]migration, error) {
+	entries, err := fs.ReadDir(folder, ".") // sorted by name
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	var steps []migration
+	for _, e := range entries {
+		m := migrationName.FindStringSubmatch(e.Name())
+		if m == nil {
+			return nil, fmt.Errorf("migration %s: the name is not NNNN_name.sql", e.Name())
+		}
+		version, _ := strconv.Atoi(m[1]) // four digits
+		if version != len(steps)+1 {
+			return nil, fmt.Errorf("migration %s: want number %04d", e.Name(), len(steps)+1)
+		}
+		text, err := fs.ReadFile(folder, e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read migration %s: %w", e.Name(), err)
+		}
+		steps = append(steps, migration{version: version, name: e.Name(), sql: string(text)})
+	}
+	return steps, nil
+}
+
+// Schema gives the whole schema as SQL, for golden files: a fresh and an upgraded database must be equal.
+func (db *DB) Schema(ctx context.Context) (string, error) {
+	rows, err := db.reader.QueryContext(ctx, `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY tbl_name, type <> 'table', name`)
+	if err != nil {
+		return "", fmt.Errorf("read schema: %w", err)
+	}
+	defer rows.Close()
+	var out strings.Builder
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return "", fmt.Errorf("read schema: %w", err)
+		}
+		out.WriteString(text + ";\n\n")
+	}
+	return out.String(), rows.Err()
+}

@@ -1,0 +1,122 @@
+// Package store opens a SQLite database the way every part of the program wants it: one writer, many
+// readers, durable, migrated, and owned by one process. It is the only door of the driver. It must not
+// know any table.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// DB is one database file. Writes go through Tx, reads through Read.
+type DB struct {
+	path   string
+	lock   *os.File
+	writer *sql.DB // one connection
+	reader *sql.DB // query_only
+}
+
+// Open opens or creates the database file at path and applies the migrations of a folder of NNNN_name.sql
+// files. The file belongs to this process until Close.
+func Open(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
+	db, err := open(ctx, path, migrations)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, path string, migrations fs.FS) (_ *DB, err error) {
+	db := &DB{path: path}
+	defer func() {
+		if err != nil {
+			_ = db.Close()
+		}
+	}()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if db.lock, err = lockFile(path + ".lock"); err != nil {
+		return nil, err
+	}
+	// SQLite would create the file for everybody to read, and gives its side files the same mode.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	if db.writer, err = sql.Open("sqlite3", source(path, "_txlock=immediate")); err != nil {
+		return nil, err
+	}
+	db.writer.SetMaxOpenConns(1)
+	if err := checkFTS5(ctx, db.writer); err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, db, migrations); err != nil {
+		return nil, err
+	}
+	if db.reader, err = sql.Open("sqlite3", source(path, "_query_only=on")); err != nil {
+		return nil, err
+	}
+	readers := max(4, runtime.GOMAXPROCS(0))
+	db.reader.SetMaxOpenConns(readers)
+	db.reader.SetMaxIdleConns(readers)
+	return db, db.reader.PingContext(ctx)
+}
+
+// source is the driver's name of a file. In WAL mode synchronous=FULL makes a commit survive a power cut.
+func source(path, more string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() +
+		"?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000&_foreign_keys=on&" + more
+}
+
+func checkFTS5(ctx context.Context, db *sql.DB) error {
+	var n int
+	err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_compile_options WHERE compile_options = 'ENABLE_FTS5'`).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("read compile options: %w", err)
+	}
+	if n == 0 {
+		return errors.New("this binary was built without FTS5: build it with 'make build' or 'go build -tags sqlite_fts5'")
+	}
+	return nil
+}
+
+// Read gives the pool of connections that cannot write.
+func (db *DB) Read() *sql.DB { return db.reader }
+
+// Path gives the place of the file.
+func (db *DB) Path() string { return db.path }
+
+// Close closes all connections and gives the file up. The last connection folds the WAL into the file.
+func (db *DB) Close() error {
+	var errs []error
+	for _, pool := range []*sql.DB{db.reader, db.writer} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	if db.lock != nil {
+		errs = append(errs, db.lock.Close())
+		db.lock = nil
+	}
+	return errors.Join(errs...)
+}
+
+// IsUnique tells whether an error says that a row with the same key exists already.
+func IsUnique(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) &&
+		(e.ExtendedCode == sqlite3.ErrConstraintUnique || e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey)
+}

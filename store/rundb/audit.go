@@ -1,0 +1,44 @@
+package rundb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"agentmesh/capability"
+)
+
+// Audit writes the record of a call that was made outside a run's journal.
+func (db *DB) Audit(ctx context.Context, r capability.Record) error {
+	return db.Tx(ctx, func(tx *sql.Tx) error { return insertRecord(ctx, tx, r) })
+}
+
+func insertRecord(ctx context.Context, tx *sql.Tx, r capability.Record) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO audit_log (at, user_id, thread_id, run_id, trace_id, invocation_id, capability,
+			kind, source, status, stage, code, input, output, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		stamp(r.At), r.UserID, r.ThreadID, r.RunID, r.TraceID, r.InvocationID, r.Capability, r.Kind, r.Source,
+		r.Status, r.Stage, r.Code, r.Input, r.Output, r.Duration.Milliseconds())
+	if err != nil {
+		return fmt.Errorf("insert audit record: %w", err)
+	}
+	return nil
+}
+
+// Records lists a user's audit records, newest first; of one run, oldest first, when runID is not empty.
+func (db *DB) Records(ctx context.Context, userID, runID string, limit int) ([]capability.Record, error) {
+	scan := func(row scanner) (capability.Record, error) {
+		var r capability.Record
+		var at, took int64
+		err := row.Scan(&at, &r.UserID, &r.ThreadID, &r.RunID, &r.TraceID, &r.InvocationID, &r.Capability, &r.Kind,
+			&r.Source, &r.Status, &r.Stage, &r.Code, &r.Input, &r.Output, &took)
+		r.At, r.Duration = moment(at), time.Duration(took)*time.Millisecond
+		return r, err
+	}
+	const columns = `SELECT at, user_id, thread_id, run_id, trace_id, invocation_id, capability, kind, source, status,
+		stage, code, input, output, duration_ms FROM audit_log `
+	if runID != "" {
+		return collect(ctx, db.Read(), scan, columns+`WHERE user_id = ? AND run_id = ? ORDER BY n LIMIT ?`, userID, runID, limit)
+	}
+	return collect(ctx, db.Read(), scan, columns+`WHERE user_id = ? ORDER BY n DESC LIMIT ?`, userID, limit)
+}

@@ -1,0 +1,181 @@
+package rundb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/store"
+)
+
+// Append writes a step, whole or not at all.
+func (db *DB) Append(ctx context.Context, s agent.Step) error {
+	queued := false
+	err := db.Tx(ctx, func(tx *sql.Tx) error {
+		n, err := db.advance(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		queued, err = writeStep(ctx, tx, n, s)
+		return err
+	})
+	if queued && err == nil {
+		db.tellQueued()
+	}
+	return err
+}
+
+// advance is the compare-and-set: it comes first, so a refused step has written nothing. It gives the
+// run's number.
+func (db *DB) advance(ctx context.Context, tx *sql.Tx, s agent.Step) (int64, error) {
+	var n int64
+	var state agent.Status
+	err := tx.QueryRowContext(ctx, `SELECT n, state FROM runs WHERE id = ?`, s.RunID).Scan(&n, &state)
+	if err != nil {
+		return 0, notFound(err)
+	}
+	to := s.To
+	if to == agent.Keep {
+		to = state
+	}
+	if !slices.Contains(s.From, state) {
+		return 0, agent.ErrStale
+	}
+	if to != state && !state.CanBecome(to) {
+		return 0, fault.New(fault.Internal, "a run cannot go from %s to %s", state, to)
+	}
+	if state == agent.Pending && to == agent.Running {
+		if err := firstInLine(ctx, tx, s.RunID, n); err != nil {
+			return 0, err
+		}
+	}
+	return n, updateRun(ctx, tx, n, state, to, s)
+}
+
+// firstInLine refuses to begin a run while an earlier one of its conversation is open.
+func firstInLine(ctx context.Context, tx *sql.Tx, runID string, n int64) error {
+	var earlier int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM runs r, runs me WHERE me.id = ? AND r.user_id = me.user_id
+		AND r.thread_id = me.thread_id AND r.n < ? AND r.state < 10`, runID, n).Scan(&earlier)
+	if err == nil && earlier > 0 {
+		return agent.ErrBusy
+	}
+	return err
+}
+
+func updateRun(ctx context.Context, tx *sql.Tx, n int64, from, to agent.Status, s agent.Step) error {
+	started, ended := int64(0), int64(0)
+	if from == agent.Pending && to == agent.Running {
+		started = stamp(s.At)
+	}
+	if to.Final() {
+		ended = stamp(s.At)
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE runs SET state = ?, finish_reason = ?, error_code = ?, error_message = ?,
+		model = CASE ? WHEN '' THEN model ELSE ? END, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
+		active_ms = active_ms + ?, head = head + ?, started_at = started_at + ?, ended_at = ? WHERE n = ?`,
+		to, s.Finish, s.ErrorCode, s.ErrorMessage, s.Model, s.Model, s.Usage.Input, s.Usage.Output,
+		s.Active.Milliseconds(), len(s.Events), started, ended, n)
+	if store.IsUnique(err) {
+		return agent.ErrBusy
+	}
+	if err == nil && s.Skills != nil {
+		_, err = tx.ExecContext(ctx, `UPDATE runs SET skills = ? WHERE n = ?`, toJSON(s.Skills), n)
+	}
+	if err == nil && s.Tools != nil {
+		_, err = tx.ExecContext(ctx, `UPDATE runs SET tools = ? WHERE n = ?`, toJSON(s.Tools), n)
+	}
+	return err
+}
+
+// writeStep writes what goes with a step; it tells whether a delivery was queued.
+func writeStep(ctx context.Context, tx *sql.Tx, n int64, s agent.Step) (queued bool, err error) {
+	if err := insertEvents(ctx, tx, n, s.Events); err != nil {
+		return false, err
+	}
+	for _, m := range s.Messages {
+		if err := insertMessage(ctx, tx, n, m); err != nil {
+			return false, err
+		}
+	}
+	for _, inv := range s.Invocations {
+		if err := saveInvocation(ctx, tx, n, inv); err != nil {
+			return false, err
+		}
+	}
+	for _, c := range s.Questions {
+		if err := insertQuestion(ctx, tx, n, c); err != nil {
+			return false, err
+		}
+	}
+	for _, c := range s.Closed {
+		if _, err := closeQuestion(ctx, tx, c.ID, decisionOf(c)); err != nil {
+			return false, err
+		}
+	}
+	for _, c := range s.ModelCalls {
+		if err := insertModelCall(ctx, tx, n, c); err != nil {
+			return false, err
+		}
+	}
+	for _, r := range s.Records {
+		if err := insertRecord(ctx, tx, r); err != nil {
+			return false, err
+		}
+	}
+	return applyChanges(ctx, tx, s.Changes)
+}
+
+// insertEvents numbers the events; the run's head already counts them.
+func insertEvents(ctx context.Context, tx *sql.Tx, n int64, events []agent.Event) error {
+	for i, e := range events {
+		_, err := tx.ExecContext(ctx, `INSERT INTO run_events (run_n, seq, type, data, at)
+			SELECT n, head - ? + ?, ?, ?, ? FROM runs WHERE n = ?`,
+			len(events), i+1, e.Type, string(e.Data), stamp(e.At), n)
+		if err != nil {
+			return fmt.Errorf("insert event %s: %w", e.Type, err)
+		}
+	}
+	return nil
+}
+
+// Events lists a run's events after a number.
+func (db *DB) Events(ctx context.Context, runID string, after int64) ([]agent.Event, error) {
+	return collect(ctx, db.Read(), func(row scanner) (agent.Event, error) {
+		e := agent.Event{RunID: runID}
+		var data string
+		var at int64
+		err := row.Scan(&e.Seq, &e.Type, &data, &at)
+		e.Data, e.At = []byte(data), moment(at)
+		return e, err
+	}, `SELECT seq, type, data, at FROM run_events WHERE run_n = (SELECT n FROM runs WHERE id = ?) AND seq > ? ORDER BY seq`, runID, after)
+}
+
+// Journal gives all that a run resumes from, as of one moment.
+func (db *DB) Journal(ctx context.Context, runID string) (agent.Journal, error) {
+	tx, err := db.Read().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return agent.Journal{}, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var j agent.Journal
+	if j.Run, err = scanRun(tx.QueryRowContext(ctx, `SELECT `+runColumns+` FROM runs WHERE id = ?`, runID)); err != nil {
+		return agent.Journal{}, notFound(err)
+	}
+	j.Messages, err = collect(ctx, tx, scanMessage, `SELECT `+messageColumns+` WHERE r.id = ? ORDER BY m.n`, runID)
+	if err != nil {
+		return agent.Journal{}, fmt.Errorf("read messages: %w", err)
+	}
+	j.Invocations, err = collect(ctx, tx, scanInvocation, `SELECT `+invocationColumns+` WHERE r.id = ? ORDER BY i.round, i.position`, runID)
+	if err != nil {
+		return agent.Journal{}, fmt.Errorf("read invocations: %w", err)
+	}
+	j.Confirmations, err = collect(ctx, tx, scanConfirmation, `SELECT `+confirmationColumns+` WHERE r.id = ? ORDER BY c.n`, runID)
+	if err != nil {
+		return agent.Journal{}, fmt.Errorf("read confirmations: %w", err)
+	}
+	return j, nil
+}

@@ -1,0 +1,69 @@
+package rundb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"agentmesh/agent"
+)
+
+const messageColumns = `m.id, r.id, r.user_id, r.thread_id, r.state, m.role, m.text, m.calls, m.abandoned, m.created_at
+	FROM messages m JOIN runs r ON r.n = m.run_n`
+
+func scanMessage(row scanner) (agent.Message, error) {
+	var m agent.Message
+	var calls string
+	var created int64
+	err := row.Scan(&m.ID, &m.RunID, &m.UserID, &m.ThreadID, &m.RunStatus, &m.Role, &m.Text, &calls, &m.Abandoned, &created)
+	if err != nil {
+		return agent.Message{}, err
+	}
+	m.CreatedAt = moment(created)
+	return m, fromJSON(calls, &m.Calls)
+}
+
+func insertMessage(ctx context.Context, tx *sql.Tx, runN int64, m agent.Message) error {
+	calls := ""
+	if len(m.Calls) > 0 {
+		calls = toJSON(m.Calls)
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO messages (id, run_n, role, text, calls, abandoned, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, runN, m.Role, m.Text, calls, m.Abandoned, stamp(m.CreatedAt))
+	if err != nil {
+		return fmt.Errorf("insert message: %w", err)
+	}
+	return nil
+}
+
+// History lists the newest messages of a conversation, oldest first, each call's result straight after
+// its answer and in the order of the calls.
+func (db *DB) History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]agent.Message, error) {
+	newest, err := collect(ctx, db.Read(), scanMessage, `SELECT `+messageColumns+`
+		WHERE r.user_id = ? AND r.thread_id = ? AND (NOT ? OR (r.state = 10 AND NOT m.abandoned))
+		ORDER BY m.n DESC LIMIT ?`, userID, threadID, onlySuccessful, limit)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(newest)
+	out := []agent.Message{}
+	for _, m := range newest {
+		out = append(out, m)
+		if len(m.Calls) == 0 {
+			continue
+		}
+		results, err := collect(ctx, db.Read(), scanInvocation, `SELECT `+invocationColumns+`
+			WHERE i.message_id = ? AND i.final ORDER BY i.position`, m.ID)
+		if err != nil {
+			return nil, fmt.Errorf("read results: %w", err)
+		}
+		for _, inv := range results {
+			out = append(out, agent.Message{
+				ID: inv.ID, UserID: userID, ThreadID: threadID, RunID: m.RunID, RunStatus: m.RunStatus,
+				Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Result), CreatedAt: inv.EndedAt,
+			})
+		}
+	}
+	return out, nil
+}

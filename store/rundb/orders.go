@@ -1,0 +1,157 @@
+package rundb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"agentmesh/agent/order"
+	"agentmesh/capability"
+)
+
+const orderColumns = `n, id, user_id, run_id, thread_id, invocation_id, reservation, status, reason, date, note,
+	total_fen, created_at, updated_at FROM orders`
+
+type orderRow struct {
+	n int64
+	order.Order
+}
+
+func scanOrder(row scanner) (orderRow, error) {
+	var o orderRow
+	var created, updated int64
+	err := row.Scan(&o.n, &o.ID, &o.UserID, &o.RunID, &o.ThreadID, &o.InvocationID, &o.Reservation, &o.Status,
+		&o.Reason, &o.Date, &o.Note, &o.TotalFen, &created, &updated)
+	o.CreatedAt, o.UpdatedAt = moment(created), moment(updated)
+	return o, err
+}
+
+// orders reads orders with their lines.
+func (db *DB) orders(ctx context.Context, where string, args ...any) ([]order.Order, error) {
+	rows, err := collect(ctx, db.Read(), scanOrder, `SELECT `+orderColumns+` `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]order.Order, 0, len(rows))
+	for _, o := range rows {
+		o.Lines, err = collect(ctx, db.Read(), func(row scanner) (order.Line, error) {
+			var l order.Line
+			err := row.Scan(&l.DishID, &l.Name, &l.NameEn, &l.Quantity, &l.UnitFen, &l.AmountFen, &l.Note)
+			return l, err
+		}, `SELECT dish_id, name, name_en, quantity, unit_fen, amount_fen, note FROM order_lines WHERE order_n = ? ORDER BY position`, o.n)
+		if err != nil {
+			return nil, fmt.Errorf("read order lines: %w", err)
+		}
+		out = append(out, o.Order)
+	}
+	return out, nil
+}
+
+func (db *DB) oneOrder(ctx context.Context, where string, args ...any) (order.Order, error) {
+	found, err := db.orders(ctx, where, args...)
+	if err == nil && len(found) == 0 {
+		err = notFound(sql.ErrNoRows)
+	}
+	if err != nil {
+		return order.Order{}, err
+	}
+	return found[0], nil
+}
+
+// OrderByInvocation gives the order of a call of place_order.
+func (db *DB) OrderByInvocation(ctx context.Context, invocationID string) (order.Order, error) {
+	return db.oneOrder(ctx, `WHERE invocation_id = ?`, invocationID)
+}
+
+// Order gives one of a user's orders.
+func (db *DB) Order(ctx context.Context, userID, id string) (order.Order, error) {
+	return db.oneOrder(ctx, `WHERE id = ? AND user_id = ?`, id, userID)
+}
+
+// Orders lists a user's orders, newest first.
+func (db *DB) Orders(ctx context.Context, userID string, limit int) ([]order.Order, error) {
+	return db.orders(ctx, `WHERE user_id = ? ORDER BY n DESC LIMIT ?`, userID, limit)
+}
+
+// Unsettled lists the PLACING orders whose invocation has ended.
+func (db *DB) Unsettled(ctx context.Context) ([]order.Order, error) {
+	return db.orders(ctx, `WHERE status = 'PLACING' AND EXISTS
+		(SELECT 1 FROM invocations i WHERE i.id = invocation_id AND i.final) ORDER BY n`)
+}
+
+// Apply writes changes in a transaction of their own.
+func (db *DB) Apply(ctx context.Context, changes ...capability.Change) error {
+	queued := false
+	err := db.Tx(ctx, func(tx *sql.Tx) (err error) {
+		queued, err = applyChanges(ctx, tx, changes)
+		return err
+	})
+	if queued && err == nil {
+		db.tellQueued()
+	}
+	return err
+}
+
+// applyChanges writes what capabilities want written with a step.
+func applyChanges(ctx context.Context, tx *sql.Tx, changes []capability.Change) (queued bool, err error) {
+	for _, change := range changes {
+		switch c := change.(type) {
+		case order.OrderPlaced:
+			err = insertOrder(ctx, tx, c.Order)
+		case order.OrderConfirmed:
+			_, err = tx.ExecContext(ctx, `UPDATE orders SET status = 'CONFIRMED', updated_at = ?
+				WHERE invocation_id = ? AND status = 'PLACING'`, stamp(c.At), c.InvocationID)
+		case order.OrderRejected:
+			var rejected bool
+			rejected, err = rejectOrder(ctx, tx, c)
+			queued = queued || rejected
+		default:
+			err = fmt.Errorf("no way to store a change of type %T", change)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return queued, nil
+}
+
+func insertOrder(ctx context.Context, tx *sql.Tx, o order.Order) error {
+	res, err := tx.ExecContext(ctx, `INSERT INTO orders (id, user_id, run_id, thread_id, invocation_id, reservation, status, reason,
+			date, note, total_fen, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		o.ID, o.UserID, o.RunID, o.ThreadID, o.InvocationID, o.Reservation, o.Status, o.Reason, o.Date, o.Note,
+		o.TotalFen, stamp(o.CreatedAt), stamp(o.UpdatedAt))
+	if err != nil {
+		return fmt.Errorf("insert order: %w", err)
+	}
+	n, err := res.LastInsertId()
+	if err != nil {
+		return err
+	}
+	for i, l := range o.Lines {
+		_, err := tx.ExecContext(ctx, `INSERT INTO order_lines (order_n, position, dish_id, name, name_en, quantity, unit_fen, amount_fen, note)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, n, i, l.DishID, l.Name, l.NameEn, l.Quantity, l.UnitFen, l.AmountFen, l.Note)
+		if err != nil {
+			return fmt.Errorf("insert order line: %w", err)
+		}
+	}
+	return nil
+}
+
+// rejectOrder ends a PLACING order and queues the release of its hold, together.
+func rejectOrder(ctx context.Context, tx *sql.Tx, c order.OrderRejected) (bool, error) {
+	res, err := tx.ExecContext(ctx, `UPDATE orders SET status = 'REJECTED', reason = ?, updated_at = ?
+		WHERE invocation_id = ? AND status = 'PLACING'`, c.Reason, stamp(c.At), c.InvocationID)
+	if err != nil {
+		return false, fmt.Errorf("reject order: %w", err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO outbox (user_id, okey, op, reason, next_at)
+		SELECT user_id, reservation, 'release_reservation', ?, ? FROM orders WHERE invocation_id = ?
+		ON CONFLICT (okey, op) DO NOTHING`, c.Reason, stamp(c.At), c.InvocationID)
+	if err != nil {
+		return false, fmt.Errorf("queue release: %w", err)
+	}
+	return true, nil
+}

@@ -1,0 +1,122 @@
+package rundb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/flow"
+	"agentmesh/store"
+)
+
+const runColumns = `id, client_run_id, user_id, thread_id, trace_id, state, finish_reason, error_code,
+	error_message, model, input_tokens, output_tokens, skills, tools, modern, active_ms, cancel_reason,
+	head, created_at, started_at, ended_at`
+
+func scanRun(row scanner) (agent.Run, error) {
+	var r agent.Run
+	var skills, tools string
+	var active, created, started, ended int64
+	err := row.Scan(&r.ID, &r.ClientRunID, &r.UserID, &r.ThreadID, &r.TraceID, &r.Status, &r.FinishReason,
+		&r.ErrorCode, &r.ErrorMessage, &r.Model, &r.Usage.Input, &r.Usage.Output, &skills, &tools, &r.Modern,
+		&active, &r.CancelReason, &r.Head, &created, &started, &ended)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	r.Active = time.Duration(active) * time.Millisecond
+	r.CreatedAt, r.StartedAt, r.EndedAt = moment(created), moment(started), moment(ended)
+	if err := fromJSON(skills, &r.Skills); err != nil {
+		return agent.Run{}, err
+	}
+	return r, fromJSON(tools, &r.Tools)
+}
+
+// CreateRun stores conversation, user message and PENDING run together.
+func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input agent.Message) error {
+	return db.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO conversations (user_id, id, title, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?) ON CONFLICT (user_id, id) DO UPDATE SET updated_at = excluded.updated_at`,
+			r.UserID, r.ThreadID, title, stamp(r.CreatedAt), stamp(r.CreatedAt))
+		if err != nil {
+			return fmt.Errorf("insert conversation: %w", err)
+		}
+		res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, stamp(r.CreatedAt))
+		if err != nil {
+			return fmt.Errorf("insert run: %w", err)
+		}
+		n, err := res.LastInsertId()
+		if err != nil {
+			return err
+		}
+		err = insertMessage(ctx, tx, n, input)
+		if store.IsUnique(err) { // a client that sends a message again under its old id
+			input.ID = flow.NewID("msg")
+			err = insertMessage(ctx, tx, n, input)
+		}
+		return err
+	})
+}
+
+// Run gives one of a user's runs.
+func (db *DB) Run(ctx context.Context, userID, runID string) (agent.Run, error) {
+	r, err := scanRun(db.Read().QueryRowContext(ctx, `SELECT `+runColumns+` FROM runs WHERE id = ? AND user_id = ?`, runID, userID))
+	return r, notFound(err)
+}
+
+// RunByLabel finds a run by the client's label.
+func (db *DB) RunByLabel(ctx context.Context, userID, clientRunID string) (agent.Run, error) {
+	found, err := collect(ctx, db.Read(), scanRun,
+		`SELECT `+runColumns+` FROM runs WHERE user_id = ? AND client_run_id = ? LIMIT 2`, userID, clientRunID)
+	switch {
+	case err != nil:
+		return agent.Run{}, err
+	case len(found) == 0:
+		return agent.Run{}, agent.ErrNotFound
+	case len(found) > 1:
+		return agent.Run{}, agent.ErrAmbiguous
+	}
+	return found[0], nil
+}
+
+// Runs lists a user's runs, newest first.
+func (db *DB) Runs(ctx context.Context, userID, threadID string, limit int) ([]agent.Run, error) {
+	return collect(ctx, db.Read(), scanRun, `SELECT `+runColumns+` FROM runs
+		WHERE user_id = ? AND (? = '' OR thread_id = ?) ORDER BY n DESC LIMIT ?`, userID, threadID, threadID, limit)
+}
+
+// OpenRuns lists all users' runs that have not ended, oldest first.
+func (db *DB) OpenRuns(ctx context.Context) ([]agent.Run, error) {
+	return collect(ctx, db.Read(), scanRun, `SELECT `+runColumns+` FROM runs WHERE state < 10 ORDER BY n`)
+}
+
+// RequestCancel records the wish while the run is open; the first reason stands.
+func (db *DB) RequestCancel(ctx context.Context, runID string, why agent.FinishReason) (bool, error) {
+	var open bool
+	err := db.Tx(ctx, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE runs SET cancel_reason = CASE cancel_reason WHEN '' THEN ? ELSE cancel_reason END
+			WHERE id = ? AND state < 10`, why, runID)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		open = n > 0
+		return err
+	})
+	return open, err
+}
+
+// Conversations lists a user's conversations, last used first.
+func (db *DB) Conversations(ctx context.Context, userID string, limit int) ([]agent.Conversation, error) {
+	return collect(ctx, db.Read(), func(row scanner) (agent.Conversation, error) {
+		var c agent.Conversation
+		var created, updated int64
+		err := row.Scan(&c.ID, &c.UserID, &c.Title, &created, &updated)
+		c.CreatedAt, c.UpdatedAt = moment(created), moment(updated)
+		return c, err
+	}, `SELECT id, user_id, title, created_at, updated_at FROM conversations
+		WHERE user_id = ? ORDER BY updated_at DESC LIMIT ?`, userID, limit)
+}

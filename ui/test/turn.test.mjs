@@ -1,0 +1,90 @@
+// Folding events into a turn, without a browser: node --test
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+
+const source = await readFile(new URL('../static/turn.js', import.meta.url), 'utf8');
+const { applyEvent, isActive, newTurn, openConfirmation, rewind, turnsOf } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+
+const question = {
+  confirmationId: 'conf-1', runId: 'run-1', threadId: 't', toolCallId: 'c1', tool: 'place_order', status: 'OPEN',
+  summary: { lines: [], totalFen: 3200 }, deadline: '2026-11-29T23:00:00Z',
+};
+const asked = [
+  { type: 'RUN_STARTED', threadId: 't', runId: 'client' },
+  { type: 'CUSTOM', name: 'skills_routed', value: { skills: [{ id: 'builtin.food_service' }], tools: [] } },
+  { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'place_order' },
+  { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta: '{"a":' },
+  { type: 'TOOL_CALL_ARGS', toolCallId: 'c1', delta: '1}' },
+  { type: 'TOOL_CALL_END', toolCallId: 'c1' },
+  { type: 'CUSTOM', name: 'tool_confirmation_required', value: question },
+];
+const settled = [
+  { type: 'CUSTOM', name: 'tool_confirmation_resolved', value: { confirmationId: 'conf-1', toolCallId: 'c1', status: 'CONFIRMED', decidedBy: 'local' } },
+  { type: 'TOOL_CALL_RESULT', toolCallId: 'c1', content: '{"orderId":"order-1"}', metadata: { agentmesh: { runId: 'run-1', status: 'SUCCEEDED', kind: 'A2A', durationMs: 12 } } },
+  { type: 'TEXT_MESSAGE_START', messageId: 'm1', role: 'assistant' },
+  { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm1', delta: '好' },
+  { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm1', delta: '的' },
+  { type: 'TEXT_MESSAGE_END', messageId: 'm1' },
+  { type: 'RUN_FINISHED', threadId: 't', runId: 'client', usage: [{ totalTokens: 3 }] },
+];
+
+function fold(events, turn = newTurn({ text: '订' })) {
+  events.forEach((event, i) => applyEvent(turn, event, String(i + 1)));
+  return turn;
+}
+
+test('an order from question to answer', () => {
+  const turn = fold(asked);
+  assert.equal(openConfirmation(turn).id, 'conf-1');
+  assert.equal(turn.parts[0].status, 'WAITING');
+  assert.equal(turn.parts[0].args, '{"a":1}');
+  fold(settled, turn);
+  assert.equal(openConfirmation(turn), undefined);
+  assert.deepEqual(turn.parts.map((p) => [p.type, p.status ?? p.text]), [['tool', 'SUCCEEDED'], ['confirm', 'CONFIRMED'], ['text', '好的']]);
+  assert.equal(turn.parts[1].decidedBy, 'local');
+  assert.equal(turn.status, 'done');
+  assert.equal(turn.runId, 'run-1');
+});
+
+test('an interrupt is not an end; the run goes on where it stood', () => {
+  const turn = fold([...asked, { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{}] } }]);
+  assert.equal(turn.status, 'interrupted');
+  assert.ok(isActive(turn) && openConfirmation(turn));
+  fold(settled, turn);
+  assert.equal(turn.status, 'done');
+});
+
+test('told again from the start, nothing is there twice', () => {
+  const turn = fold([...asked, ...settled.slice(0, 4)]);
+  rewind(turn);
+  fold([...asked, ...settled], turn);
+  assert.equal(turn.parts.length, 3);
+  assert.equal(turn.parts[2].text, '好的');
+});
+
+test('a stop leaves nothing open', () => {
+  const turn = fold([...asked, { type: 'RUN_ERROR', message: 'cancelled', code: 'cancelled' }]);
+  assert.equal(turn.status, 'cancelled');
+  assert.deepEqual(turn.parts.map((p) => p.status), ['CANCELLED', 'CANCELLED']);
+});
+
+test('an error ends the turn as failed; unknown events and strange results do no harm', () => {
+  const turn = fold([{ type: 'NEW_THING' }, {}, { type: 'TOOL_CALL_RESULT', toolCallId: 'x', content: 'plain' },
+    { type: 'CUSTOM', name: 'other' }, { type: 'RUN_ERROR', message: 'no', code: 'unavailable' }]);
+  assert.deepEqual(turn.error, { code: 'unavailable', message: 'no' });
+  assert.equal(turn.parts[0].status, 'SUCCEEDED');
+});
+
+test('stored messages become turns', () => {
+  const turns = turnsOf([
+    { id: '1', runId: 'r1', role: 'user', content: '菜单', runStatus: 'SUCCEEDED' },
+    { id: '2', runId: 'r1', role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'list_menu_by_day', arguments: '{}' }], runStatus: 'SUCCEEDED' },
+    { id: '3', runId: 'r1', role: 'tool', toolCallId: 'c', content: '{"error":{"code":"invalid"}}', runStatus: 'SUCCEEDED' },
+    { id: '4', runId: 'r1', role: 'assistant', content: '没读到', runStatus: 'SUCCEEDED' },
+    { id: '5', runId: 'r2', role: 'user', content: '订', runStatus: 'AWAITING_CONFIRMATION' },
+    { id: '6', runId: 'r3', role: 'user', content: '停', runStatus: 'CANCELLED' },
+  ]);
+  assert.deepEqual(turns.map((t) => [t.text, t.status, t.parts.length]), [['菜单', 'done', 2], ['订', 'running', 0], ['停', 'cancelled', 0]]);
+  assert.equal(turns[0].parts[0].status, 'FAILED');
+});
