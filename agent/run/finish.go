@@ -21,8 +21,13 @@ func (s *Service) finish(ctx context.Context, j agent.Journal, step next) error 
 	return s.end(ctx, j, out)
 }
 
-// fail ends a run with an error; only its safe words are stored.
+// fail ends a run with an error; only its safe words are stored. What went wrong because the work was
+// called off is no failure of the run: the journal says what it was called off for.
 func (s *Service) fail(ctx context.Context, j agent.Journal, cause error) error {
+	if ctx.Err() != nil {
+		s.active.schedule(j.Run.ID)
+		return nil
+	}
 	out := agent.Step{
 		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, To: agent.Failed, Finish: agent.Broken,
 		ErrorCode: string(fault.CodeOf(cause)), ErrorMessage: fault.MessageOf(cause),

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,13 +33,17 @@ func (c Cursor) String() string {
 
 // ParseCursor reads an SSE id. An empty one is the beginning.
 func ParseCursor(id string) (Cursor, error) {
-	var c Cursor
 	if id == "" {
-		return c, nil
+		return Cursor{}, nil
 	}
-	n, err := fmt.Sscanf(id, "%d.%d", &c.Seq, &c.Chars)
-	if n == 0 || (err != nil && n != 1) || c.Seq < 0 || c.Chars < 0 || (n == 1 && fmt.Sprint(c.Seq) != id) {
-		return Cursor{}, fmt.Errorf("%q is no place in a stream", id)
+	seq, chars, inMessage := strings.Cut(id, ".")
+	var c Cursor
+	var err error
+	if c.Seq, err = strconv.ParseInt(seq, 10, 64); err == nil && inMessage {
+		c.Chars, err = strconv.Atoi(chars)
+	}
+	if err != nil || c.Seq < 0 || c.Chars < 0 {
+		return Cursor{}, fmt.Errorf("%q is no place in a stream", clip(id, 40))
 	}
 	return c, nil
 }

@@ -32,7 +32,9 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 		}
 		if calls.running() > 0 {
 			if err := calls.awaitOne(w.wake); err != nil {
-				return s.fail(ctx, j, err)
+				if err := s.fail(ctx, j, err); err != nil {
+					return err
+				}
 			}
 			continue
 		}

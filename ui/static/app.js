@@ -66,24 +66,19 @@ function useChats(hooks) {
   return [chat, show];
 }
 
-function App() {
-  const redraw = useRedraw();
-  const [threads, reloadThreads] = useList('/conversations');
-  const [orders, reloadOrders] = useList('/orders');
-  const [open, reloadOpen] = useList('/confirmations?status=open');
+/** What does not change while the page is open: the model, and which protocol serves which tool. */
+function useFacts() {
   const [about, setAbout] = useState(null);
   const [kinds, setKinds] = useState(new Map());
-  const [drawer, setDrawer] = useState('');
-  const reload = () => {
-    reloadOrders();
-    reloadThreads();
-    reloadOpen();
-  };
-  const hooks = useMemo(() => ({ onChange: redraw, onSettled: reload }), []);
-  const [chat, show] = useChats(hooks);
-  const current = useRef(null);
-  current.current = chat;
+  useEffect(() => {
+    api.get('/about').then(setAbout, () => {});
+    api.list('/capabilities').then((items) => setKinds(new Map(items.map((c) => [c.name, c.kind || '']))), () => {});
+  }, []);
+  return { about, kinds };
+}
 
+/** Follows the address, the network and the tab: what was missed meanwhile is read again. */
+function usePlace(current, show, redraw, reload) {
   useEffect(() => {
     const navigate = () => {
       const id = threadInAddress();
@@ -97,8 +92,6 @@ function App() {
     };
     navigate();
     reload();
-    api.get('/about').then(setAbout, () => {});
-    api.list('/capabilities').then((items) => setKinds(new Map(items.map((c) => [c.name, c.kind || '']))), () => {});
     const offLang = onLang(redraw);
     addEventListener('hashchange', navigate);
     addEventListener('online', awake);
@@ -110,6 +103,26 @@ function App() {
       document.removeEventListener('visibilitychange', awake);
     };
   }, []);
+}
+
+function App() {
+  const redraw = useRedraw();
+  const [threads, reloadThreads] = useList('/conversations');
+  const [orders, reloadOrders] = useList('/orders');
+  const [open, reloadOpen] = useList('/confirmations?status=open');
+  const { about, kinds } = useFacts();
+  const [drawer, setDrawer] = useState('');
+  const reload = () => {
+    reloadOrders();
+    reloadThreads();
+    reloadOpen();
+  };
+  const hooks = useMemo(() => ({ onChange: redraw, onSettled: reload }), []);
+  const [chat, show] = useChats(hooks);
+  const current = useRef(null);
+  current.current = chat;
+
+  usePlace(current, show, redraw, reload);
   useEscape(current, drawer, setDrawer);
   useDrawerFocus(drawer);
 

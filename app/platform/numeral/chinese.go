@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	chinesePattern = regexp.MustCompile(`^[零〇一二两三四五六七八九十百千万亿几壹贰叁肆伍陆柒捌玖拾佰仟]+`)
+	chinesePattern = regexp.MustCompile(`^[零〇一二两三四五六七八九十百千万亿几壹贰叁肆伍陆柒捌玖拾佰仟]{1,24}`)
 	decimalPattern = regexp.MustCompile(`^点[零〇一二三四五六七八九]+`)
 	partPattern    = regexp.MustCompile(`^([一二两三四五六七八九十百]+)分之([一二两三四五六七八九十百]+)`)
 )

@@ -67,6 +67,10 @@ func readMeasure(text string, at int, number value) (value, string, int) {
 		}
 	}
 	measure := measurePattern.FindString(text[at:])
+	if head := text[:at]; strings.HasSuffix(head, "俩") || strings.HasSuffix(head, "仨") {
+		// 俩 and 仨 hold their measure word: 仨包子 are three 包子 and not three packets.
+		measure = ""
+	}
 	at += len(measure)
 	if measure == "" {
 		at += len(afterPattern.FindString(text[at:]))

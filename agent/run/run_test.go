@@ -1,0 +1,395 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentmesh/agent"
+	"agentmesh/agent/run"
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+	"agentmesh/skills"
+)
+
+func TestPlainAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{say: []string{"你", "好"}})
+	r := w.send("t1", "hello")
+	seen := w.until(r.ID, agent.RunEnded)
+	text := ""
+	for _, u := range seen {
+		text += u.Delta
+	}
+	want(t, "text seen", text, "你好")
+	stored := w.end(r.ID)
+	want(t, "status", stored.Status, agent.Succeeded)
+	want(t, "reason", stored.FinishReason, agent.Completed)
+	want(t, "usage", stored.Usage, agent.Usage{Input: 3, Output: 2})
+	history, err := w.db.History(context.Background(), "ann", "t1", true, 10)
+	must(t, err)
+	want(t, "messages", len(history), 2)
+	want(t, "answer", history[1].Text, "你好")
+}
+
+func TestCallsOfOneRoundRunTogetherAndAnswerInOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tools.slow = make(chan struct{})
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "slow", `{}`), call("b", "look", `{"x":1}`)}})
+	r := w.send("t1", "hello")
+	w.until(r.ID, agent.CallEnded) // look has ended while slow runs
+	close(w.tools.slow)
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	var ids []string
+	for _, m := range w.model.lastPrompt().Messages {
+		if m.Role == agent.Tool {
+			ids = append(ids, m.ToolCallID)
+		}
+	}
+	want(t, "order of results", strings.Join(ids, ","), "a,b")
+}
+
+func TestUnknownToolAndBadArgumentsReachTheModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{
+		call("a", "no_such", `{}`), call("b", "buy", `{"n":"two"}`), call("c", "look", `{}`),
+	}})
+	r := w.send("t1", "buy")
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	j := w.journal(r.ID)
+	want(t, "unknown tool", j.Invocations[0].Status, capability.Invalid)
+	want(t, "stage", j.Invocations[0].Receipt.Stage, capability.StageResolve)
+	want(t, "bad arguments", j.Invocations[1].Status, capability.Invalid)
+	want(t, "stage", j.Invocations[1].Receipt.Stage, capability.StageValidate)
+	want(t, "sibling", j.Invocations[2].Status, capability.Succeeded)
+	if !strings.Contains(string(j.Invocations[0].Result), `look`) {
+		t.Errorf("the result of an unknown tool names none that exists: %s", j.Invocations[0].Result)
+	}
+}
+
+func TestToolOutsideTheToolkitIsNotRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	must(t, w.db.SaveInstallation(context.Background(), skills.Installation{UserID: "ann", SkillID: "test.buy", Installed: true}))
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "note", `{}`)}})
+	r := w.send("t1", "buy with the skill turned off")
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "noted", w.tools.count("note"), 0)
+	want(t, "call", w.journal(r.ID).Invocations[0].Status, capability.Invalid)
+	for _, d := range w.model.lastPrompt().Tools {
+		if d.Name == "note" || d.Name == "buy" {
+			t.Errorf("%s is offered although its skill is off", d.Name)
+		}
+	}
+	if !strings.Contains(w.model.lastPrompt().Messages[0].Text, "turned the skill \"Buy\"") {
+		t.Error("the instructions do not say that the skill is off")
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+	r := w.send("t1", "buy one")
+	q := w.question(r.ID)
+	want(t, "run", w.journal(r.ID).Run.Status, agent.AwaitingConfirmation)
+	want(t, "bought before the yes", w.tools.count("buy"), 0)
+	want(t, "summary", string(q.Summary), `{"total":"32.00"}`)
+
+	c, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	must(t, err)
+	want(t, "decision", c.Status, agent.QuestionConfirmed)
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "bought", w.tools.count("buy"), 1)
+	want(t, "settled", w.tools.count("settle"), 1)
+
+	again, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	must(t, err)
+	want(t, "the same again", again.Status, agent.QuestionConfirmed)
+	_, err = w.decide(r.ID, q.ID, agent.QuestionRejected)
+	want(t, "the opposite", fault.CodeOf(err), fault.Conflict)
+	_, err = w.decide(r.ID, "conf-unknown", agent.QuestionConfirmed)
+	want(t, "unknown", fault.CodeOf(err), fault.NotFound)
+	want(t, "bought", w.tools.count("buy"), 1)
+}
+
+func TestReject(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+	r := w.send("t1", "buy one")
+	_, err := w.decide(r.ID, w.question(r.ID).ID, agent.QuestionRejected)
+	must(t, err)
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "bought", w.tools.count("buy"), 0)
+	want(t, "dismissed", w.tools.count("dismiss rejected"), 1)
+	inv := w.journal(r.ID).Invocations[0]
+	want(t, "call", inv.Status, capability.Denied)
+	if !strings.Contains(string(inv.Result), `"DENIED"`) {
+		t.Errorf("the model reads %s, want DENIED in it", inv.Result)
+	}
+}
+
+func TestExpire(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+		began := time.Now()
+		r := w.send("t1", "buy one")
+		q := w.question(r.ID)
+		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+		if waited := time.Since(began); waited < 300*time.Second || waited > 301*time.Second {
+			t.Errorf("expired after %s, want 300s", waited)
+		}
+		want(t, "dismissed", w.tools.count("dismiss expired"), 1)
+		_, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+		want(t, "late", fault.CodeOf(err), fault.Gone)
+		want(t, "bought", w.tools.count("buy"), 0)
+		w.stop()
+	})
+}
+
+// hitl-approve-and-deny-at-once: exactly one wins.
+func TestConfirmAndRejectAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 20 {
+		before := w.tools.count("buy")
+		w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+		r := w.send("t1", "buy one")
+		q := w.question(r.ID)
+		var wg sync.WaitGroup
+		errs := make([]error, 2)
+		for i, s := range []agent.ConfirmationStatus{agent.QuestionConfirmed, agent.QuestionRejected} {
+			wg.Go(func() { _, errs[i] = w.decide(r.ID, q.ID, s) })
+		}
+		wg.Wait()
+		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+		if (errs[0] == nil) == (errs[1] == nil) {
+			t.Fatalf("confirm: %v, reject: %v; want exactly one to win", errs[0], errs[1])
+		}
+		bought := w.tools.count("buy") - before
+		want(t, "bought as decided", bought == 1, errs[0] == nil)
+	}
+}
+
+func TestQuestionBlocksOnlyItsOwnCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tools.slow = make(chan struct{})
+	w.model.script(turn{calls: []agent.ToolCall{
+		call("a", "buy", `{"n":1}`), call("b", "slow", `{}`), call("c", "buy", `{"n":2}`),
+	}})
+	r := w.send("t1", "buy two things")
+	w.until(r.ID, agent.QuestionOpened)
+	open := awaitOpen(t, w, 2)
+	_, err := w.decide(r.ID, open[0].ID, agent.QuestionRejected)
+	must(t, err)
+	_, err = w.decide(r.ID, open[1].ID, agent.QuestionConfirmed)
+	must(t, err)
+	for w.tools.count("settle") == 0 { // the confirmed call runs although slow does not end
+		w.untilCount(r.ID, agent.CallEnded, 2)
+	}
+	close(w.tools.slow)
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "bought", w.tools.count("buy"), 1)
+	want(t, "results", len(w.journal(r.ID).Invocations), 3)
+}
+
+// untilCount follows a run until it has so many events of a type.
+func (w *world) untilCount(runID string, of agent.EventType, n int) {
+	w.t.Helper()
+	for u, err := range w.runs.Follow(context.Background(), runID, run.Cursor{}) {
+		must(w.t, err)
+		if u.Event != nil && u.Event.Type == of {
+			if n--; n == 0 {
+				return
+			}
+		}
+	}
+}
+
+func awaitOpen(t *testing.T, w *world, n int) []agent.Confirmation {
+	t.Helper()
+	runs, err := w.db.OpenRuns(context.Background())
+	must(t, err)
+	w.untilCount(runs[0].ID, agent.QuestionOpened, n)
+	open, err := w.db.OpenConfirmations(context.Background(), "ann")
+	must(t, err)
+	want(t, "open questions", len(open), n)
+	return open
+}
+
+func TestPrepareRefusesWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.tools.failing = true })
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+	r := w.send("t1", "buy one")
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	j := w.journal(r.ID)
+	want(t, "questions", len(j.Confirmations), 0)
+	want(t, "stage", j.Invocations[0].Receipt.Stage, capability.StagePrepare)
+}
+
+func TestNewInputWhileAQuestionIsOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+	r := w.send("t1", "buy one")
+	q := w.question(r.ID)
+	_, err := w.runs.Create(context.Background(), run.Input{UserID: "ann", ThreadID: "t1", ClientRunID: "x", MessageID: "m2", Text: "hello?"})
+	var open *run.OpenQuestionError
+	if !errors.As(err, &open) || open.Confirmation.ID != q.ID {
+		t.Fatalf("got %v, want the open question", err)
+	}
+	other := w.send("t2", "another conversation goes on")
+	want(t, "other conversation", w.end(other.ID).Status, agent.Succeeded)
+}
+
+func TestRunsOfOneConversationAreSerial(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gate := make(chan struct{})
+	w.model.script(turn{do: func(ctx context.Context, onText func(string)) (agent.Answer, error) {
+		<-gate
+		onText("first")
+		return agent.Answer{Text: "first", Complete: true}, nil
+	}})
+	first := w.send("t1", "one")
+	w.until(first.ID, agent.ModelCalled)
+	second := w.send("t1", "two")
+	want(t, "second", w.journal(second.ID).Run.Status, agent.Pending)
+	close(gate)
+	want(t, "first", w.end(first.ID).Status, agent.Succeeded)
+	want(t, "second", w.end(second.ID).Status, agent.Succeeded)
+	var texts []string
+	for _, m := range w.model.lastPrompt().Messages {
+		if m.Role != agent.System {
+			texts = append(texts, m.Text)
+		}
+	}
+	want(t, "prompt", strings.Join(texts, "|"), "one|first|two")
+}
+
+func TestModelFailureKeepsThePartialTextOutOfLaterPrompts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{do: func(_ context.Context, onText func(string)) (agent.Answer, error) {
+		onText("half an ans")
+		return agent.Answer{}, fault.New(fault.Unavailable, "the model cannot be reached")
+	}})
+	r := w.send("t1", "one")
+	stored := w.end(r.ID)
+	want(t, "status", stored.Status, agent.Failed)
+	want(t, "message", stored.ErrorMessage, "the model cannot be reached")
+	j := w.journal(r.ID)
+	want(t, "kept", j.Messages[1].Text, "half an ans")
+	want(t, "abandoned", j.Messages[1].Abandoned, true)
+	w.end(w.send("t1", "two").ID)
+	for _, m := range w.model.lastPrompt().Messages {
+		if m.Text == "one" || m.Text == "half an ans" {
+			t.Errorf("a failed run's %q is in the next prompt", m.Text)
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	look := func(n int) turn {
+		return turn{calls: []agent.ToolCall{call("c", "look", `{"n":`+string(rune('0'+n))+`}`)}}
+	}
+	cases := []struct {
+		name   string
+		bounds run.Bounds
+		turns  []turn
+		reason agent.FinishReason
+		rounds int
+	}{
+		{"rounds", run.Bounds{Rounds: 2, Calls: 9, Repeats: 9, Active: time.Hour}, []turn{look(1), look(2)}, agent.MaxRounds, 3},
+		{"calls", run.Bounds{Rounds: 9, Calls: 2, Repeats: 9, Active: time.Hour}, []turn{look(1), look(2)}, agent.MaxCalls, 3},
+		{"repeats", run.Bounds{Rounds: 9, Calls: 9, Repeats: 3, Active: time.Hour}, []turn{look(1), look(1), look(1)}, agent.RepeatedCalls, 4},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(w *world) { w.cfg.Bounds = c.bounds })
+			w.model.script(c.turns...)
+			w.model.script(turn{say: []string{"so far"}, calls: []agent.ToolCall{call("z", "look", `{}`)}})
+			r := w.end(w.send("t1", "go").ID)
+			want(t, "status", r.Status, agent.Succeeded)
+			want(t, "reason", r.FinishReason, c.reason)
+			want(t, "rounds", w.model.rounds(), c.rounds)
+			want(t, "tools in the last round", len(w.model.lastPrompt().Tools), 0)
+		})
+	}
+}
+
+func TestFollowLosesNothingAndRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const text = "水煮牛肉 is 32.00 and rice is 2.00"
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "look", `{}`)}}, turn{do: func(_ context.Context, onText func(string)) (agent.Answer, error) {
+		for _, r := range text {
+			onText(string(r))
+			time.Sleep(time.Millisecond)
+		}
+		return agent.Answer{Text: text, Complete: true}, nil
+	}})
+	r := w.send("t1", "go")
+	var wg sync.WaitGroup
+	for every := 1; every <= 5; every++ { // each reconnects after so many updates
+		wg.Go(func() {
+			got, events := "", map[int64]int{}
+			at, ended := run.Cursor{}, false
+			for !ended {
+				n := 0
+				for u, err := range w.runs.Follow(context.Background(), r.ID, at) {
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					got += u.Delta
+					if u.Event != nil {
+						events[u.Event.Seq]++
+						ended = u.Event.Type == agent.RunEnded
+					}
+					parsed, err := run.ParseCursor(u.At.String())
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					at = parsed
+					if n++; n == every {
+						break
+					}
+				}
+			}
+			if got != text {
+				t.Errorf("reconnecting every %d: got %q, want %q", every, got, text)
+			}
+			for seq, n := range events {
+				if n != 1 {
+					t.Errorf("reconnecting every %d: event %d was seen %d times", every, seq, n)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestParseCursorRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"x", "-1", "1.", "1.x", "1.2.3", "1 2", ".5", "1.-2"} {
+		if c, err := run.ParseCursor(bad); err == nil {
+			t.Errorf("%q was read as %v", bad, c)
+		}
+	}
+}

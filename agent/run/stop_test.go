@@ -1,0 +1,206 @@
+package run_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+)
+
+// speakAndHang is a model that says something and then waits for its context.
+func speakAndHang(text string) turn {
+	return turn{do: func(ctx context.Context, onText func(string)) (agent.Answer, error) {
+		onText(text)
+		<-ctx.Done()
+		return agent.Answer{}, ctx.Err()
+	}}
+}
+
+func (w *world) cancel(runID string) agent.Run {
+	w.t.Helper()
+	r, err := w.runs.Cancel(context.Background(), "ann", runID)
+	must(w.t, err)
+	return r
+}
+
+func TestCancelWhileTheModelSpeaks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(speakAndHang("I was say"))
+	r := w.send("t1", "go")
+	w.until(r.ID, agent.MessageStarted)
+	got := w.cancel(r.ID)
+	want(t, "status", got.Status, agent.Cancelled)
+	want(t, "reason", got.FinishReason, agent.ByUser)
+	want(t, "again", w.cancel(r.ID).Status, agent.Cancelled)
+	want(t, "kept text", w.journal(r.ID).Messages[1].Abandoned, true)
+	want(t, "next run", w.end(w.send("t1", "and now").ID).Status, agent.Succeeded)
+}
+
+func TestCancelWhileACallRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tools.slow = make(chan struct{})
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "slow", `{}`)}})
+	r := w.send("t1", "go")
+	w.until(r.ID, agent.CallProposed)
+	want(t, "status", w.cancel(r.ID).Status, agent.Cancelled)
+	inv := w.journal(r.ID).Invocations[0]
+	want(t, "call", inv.Status, capability.Cancelled)
+	if len(inv.Result) == 0 {
+		t.Error("the cancelled call has no result")
+	}
+}
+
+// hitl-approve-after-stop
+func TestCancelWhileAQuestionIsOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+	r := w.send("t1", "buy one")
+	q := w.question(r.ID)
+	want(t, "status", w.cancel(r.ID).Status, agent.Cancelled)
+	want(t, "dismissed", w.tools.count("dismiss cancelled"), 1)
+	c, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	want(t, "approve after stop", fault.CodeOf(err), fault.Gone)
+	want(t, "question", c.Status, agent.QuestionCancelled)
+	want(t, "bought", w.tools.count("buy"), 0)
+}
+
+func TestCancelOfAnEndedRunIsAConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.send("t1", "go")
+	w.end(r.ID)
+	_, err := w.runs.Cancel(context.Background(), "ann", r.ID)
+	want(t, "code", fault.CodeOf(err), fault.Conflict)
+	_, err = w.runs.Cancel(context.Background(), "bob", r.ID)
+	want(t, "somebody else", fault.CodeOf(err), fault.NotFound)
+}
+
+func TestCancelOfAPendingRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(speakAndHang("x"))
+	first := w.send("t1", "one")
+	w.until(first.ID, agent.MessageStarted)
+	second := w.send("t1", "two")
+	want(t, "second", w.cancel(second.ID).Status, agent.Cancelled)
+	want(t, "first", w.journal(first.ID).Run.Status, agent.Running)
+	want(t, "first", w.cancel(first.ID).Status, agent.Cancelled)
+}
+
+func TestRestartDuringAQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+	r := w.send("t1", "buy one")
+	q := w.question(r.ID)
+	w.stop()
+	w.start()
+	want(t, "run", w.journal(r.ID).Run.Status, agent.AwaitingConfirmation)
+	_, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	must(t, err)
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "bought", w.tools.count("buy"), 1)
+	want(t, "prepared", w.tools.count("prepare"), 1)
+}
+
+func TestRestartWhileTheModelSpeaks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "look", `{}`)}}, speakAndHang("half"))
+	r := w.send("t1", "go")
+	w.until(r.ID, agent.MessageStarted)
+	w.stop()
+	w.start()
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "looked", w.tools.count("look"), 1)
+	messages := w.journal(r.ID).Messages
+	want(t, "abandoned", messages[2].Abandoned, true)
+	want(t, "answer", messages[3].Text, "done")
+}
+
+func TestStrictRecovery(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}}, speakAndHang("half"))
+	waiting := w.send("t1", "buy one")
+	q := w.question(waiting.ID)
+	speaking := w.send("t2", "go")
+	w.until(speaking.ID, agent.MessageStarted)
+	w.stop()
+	w.cfg.Strict = true
+	w.start()
+	for _, id := range []string{waiting.ID, speaking.ID} {
+		r := w.journal(id).Run
+		want(t, "status", r.Status, agent.Failed)
+		want(t, "reason", r.FinishReason, agent.Restarted)
+	}
+	want(t, "dismissed", w.tools.count("dismiss restarted"), 1)
+	_, err := w.decide(waiting.ID, q.ID, agent.QuestionConfirmed)
+	want(t, "late", fault.CodeOf(err), fault.Gone)
+}
+
+func TestInterruptedEffectIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "note", `{}`)}}, speakAndHang("x"))
+	r := w.send("t1", "buy a note")
+	w.until(r.ID, agent.MessageStarted)
+	w.stop()
+	w.forgetResult(r.ID)
+	w.start()
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "noted", w.tools.count("note"), 1)
+	want(t, "call", w.journal(r.ID).Invocations[0].Status, capability.Indeterminate)
+}
+
+// forgetResult puts a finished call back to RUNNING, as a kill between effect and record leaves it.
+func (w *world) forgetResult(runID string) {
+	w.t.Helper()
+	db := openRaw(w.t, w.path)
+	_, err := db.Exec(`UPDATE invocations SET status = 'RUNNING', final = 0, result = '' WHERE run_n = (SELECT n FROM runs WHERE id = ?)`, runID)
+	must(w.t, err)
+	must(w.t, db.Close())
+}
+
+func TestNobodyWatchesForTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model.script(speakAndHang("x"))
+		r := w.send("t1", "go")
+		w.until(r.ID, agent.MessageStarted) // and leaves
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		want(t, "before the grace time", w.journal(r.ID).Run.Status, agent.Running)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		got := w.journal(r.ID).Run
+		want(t, "after it", got.Status, agent.Cancelled)
+		want(t, "reason", got.FinishReason, agent.ClientLeft)
+		w.stop()
+	})
+}
+
+func TestALeftQuestionStaysOpen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+		r := w.send("t1", "buy one")
+		q := w.question(r.ID)
+		time.Sleep(200 * time.Second)
+		synctest.Wait()
+		want(t, "run", w.journal(r.ID).Run.Status, agent.AwaitingConfirmation)
+		_, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+		must(t, err)
+		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+		w.stop()
+	})
+}

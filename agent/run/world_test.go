@@ -1,0 +1,308 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentmesh/agent"
+	"agentmesh/agent/run"
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+	"agentmesh/skills"
+	"agentmesh/store/rundb"
+)
+
+// world is the engine on a real database, with a scripted model and a few capabilities.
+type world struct {
+	t     *testing.T
+	path  string
+	db    *rundb.DB
+	runs  *run.Service
+	model *scriptedModel
+	tools *tools
+	cfg   run.Config
+}
+
+func newWorld(t *testing.T, change ...func(*world)) *world {
+	t.Helper()
+	w := &world{
+		t: t, path: filepath.Join(t.TempDir(), "orchestrator.db"), model: &scriptedModel{}, tools: &tools{},
+		cfg: run.Config{ConfirmationTTL: 300 * time.Second, LeaveGrace: time.Minute, Bounds: run.DefaultBounds()},
+	}
+	for _, c := range change {
+		c(w)
+	}
+	w.start()
+	t.Cleanup(w.stop)
+	return w
+}
+
+func (w *world) start() {
+	w.t.Helper()
+	ctx := context.Background()
+	db, err := rundb.Open(ctx, w.path)
+	must(w.t, err)
+	registry, err := capability.NewRegistry(w.tools.definitions()...)
+	must(w.t, err)
+	market, err := skills.NewMarketplace(manifests(), registry, db, time.Now)
+	must(w.t, err)
+	w.db = db
+	w.runs = run.New(run.Deps{
+		Store: db, Model: w.model, Registry: registry, Market: market, Now: time.Now, NewID: flow.NewID,
+		Pipeline: capability.NewPipeline(registry, db, time.Now),
+	}, w.cfg)
+	must(w.t, w.runs.Start(ctx))
+}
+
+func (w *world) stop() {
+	if w.db == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := w.runs.Stop(ctx); err != nil {
+		w.t.Errorf("stop: %v", err)
+	}
+	_ = w.db.Close()
+	w.db = nil
+}
+
+func manifests() []skills.Manifest {
+	return []skills.Manifest{
+		{ID: "test.basics", AlwaysOn: true, Name: "基础", NameEn: "Basics", Capabilities: []string{"look", "slow"}, DefaultInstalled: true},
+		{
+			ID: "test.buy", Name: "买", NameEn: "Buy", Capabilities: []string{"buy", "note"}, DefaultInstalled: true,
+			Routing: skills.Routing{Keywords: []string{"buy"}},
+		},
+	}
+}
+
+// scriptedModel answers each round with the next of its turns; without one it says "done".
+type scriptedModel struct {
+	mu      sync.Mutex
+	turns   []turn
+	prompts []agent.Prompt
+}
+
+// turn is one answer: text in pieces, calls, or whatever do says.
+type turn struct {
+	say   []string
+	calls []agent.ToolCall
+	do    func(ctx context.Context, onText func(string)) (agent.Answer, error)
+}
+
+func (m *scriptedModel) script(turns ...turn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turns = append(m.turns, turns...)
+}
+
+func (m *scriptedModel) Name() string { return "scripted" }
+
+func (m *scriptedModel) Stream(ctx context.Context, p agent.Prompt, onText func(string)) (agent.Answer, error) {
+	m.mu.Lock()
+	m.prompts = append(m.prompts, p)
+	next := turn{say: []string{"done"}}
+	if len(m.turns) > 0 {
+		next, m.turns = m.turns[0], m.turns[1:]
+	}
+	m.mu.Unlock()
+	if next.do != nil {
+		return next.do(ctx, onText)
+	}
+	for _, piece := range next.say {
+		onText(piece)
+	}
+	return agent.Answer{
+		Text: strings.Join(next.say, ""), Calls: next.calls, Complete: true, Finish: "stop", Model: "scripted",
+		Usage: agent.Usage{Input: 3, Output: 2},
+	}, nil
+}
+
+func (m *scriptedModel) lastPrompt() agent.Prompt {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.prompts[len(m.prompts)-1]
+}
+
+func (m *scriptedModel) rounds() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.prompts)
+}
+
+func call(id, name, args string) agent.ToolCall {
+	return agent.ToolCall{ID: id, Name: name, Args: json.RawMessage(args)}
+}
+
+// tools counts what the capabilities did.
+type tools struct {
+	mu      sync.Mutex
+	log     []string
+	slow    chan struct{} // slow waits for it, or for its context
+	failing bool          // prepare refuses
+}
+
+func (x *tools) did(format string, args ...any) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.log = append(x.log, fmt.Sprintf(format, args...))
+}
+
+func (x *tools) count(what string) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	n := 0
+	for _, l := range x.log {
+		if l == what {
+			n++
+		}
+	}
+	return n
+}
+
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+func (x *tools) definitions() []capability.Definition {
+	handle := func(name string) func(context.Context, capability.Call) (json.RawMessage, error) {
+		return func(_ context.Context, c capability.Call) (json.RawMessage, error) {
+			x.did("%s", name)
+			return json.Marshal(map[string]any{"did": name, "args": c.Args})
+		}
+	}
+	return []capability.Definition{
+		{Name: "look", Kind: capability.Local, Description: "looks", InputSchema: anyObject, ReadOnly: true, Handle: handle("look")},
+		{
+			Name: "slow", Kind: capability.Local, Description: "is slow", InputSchema: anyObject, ReadOnly: true, Timeout: time.Hour,
+			Handle: func(ctx context.Context, _ capability.Call) (json.RawMessage, error) {
+				x.did("slow")
+				select {
+				case <-x.slow:
+					return json.RawMessage(`{"did":"slow"}`), nil
+				case <-ctx.Done():
+					x.did("slow cancelled")
+					return nil, ctx.Err()
+				}
+			},
+		},
+		{
+			Name: "buy", Kind: capability.A2A, Description: "buys", Idempotent: true, RequiresConfirmation: true,
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"]}`),
+			Handle:      handle("buy"), Prepare: x.prepare,
+			Settle: func(_ context.Context, _ capability.Call, result json.RawMessage, failure error) (json.RawMessage, []capability.Change, error) {
+				x.did("settle")
+				return result, nil, failure
+			},
+			Dismiss: func(_ capability.Call, reason string) []capability.Change {
+				x.did("dismiss %s", reason)
+				return nil
+			},
+		},
+		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: handle("note")},
+	}
+}
+
+func (x *tools) prepare(context.Context, capability.Call) (capability.Prepared, error) {
+	x.did("prepare")
+	if x.failing {
+		return capability.Prepared{}, fmt.Errorf("sold out")
+	}
+	return capability.Prepared{Summary: json.RawMessage(`{"total":"32.00"}`)}, nil
+}
+
+// send stores an input and sets its run going.
+func (w *world) send(thread, text string) agent.Run {
+	w.t.Helper()
+	r, err := w.runs.Create(context.Background(), run.Input{
+		UserID: "ann", ThreadID: thread, ClientRunID: "label", MessageID: flow.NewID("msg"), Text: text,
+	})
+	must(w.t, err)
+	w.runs.Begin(r.ID)
+	return r
+}
+
+// until follows a run to its first event of a type, and gives all that was seen.
+func (w *world) until(runID string, last agent.EventType) []run.Update {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	var seen []run.Update
+	for u, err := range w.runs.Follow(ctx, runID, run.Cursor{}) {
+		if err != nil {
+			w.t.Fatalf("follow until %s: %v; saw %s", last, err, types(seen))
+		}
+		seen = append(seen, u)
+		if u.Event != nil && u.Event.Type == last {
+			return seen
+		}
+	}
+	w.t.Fatalf("the run ended before %s: saw %s", last, types(seen))
+	return nil
+}
+
+// end follows a run to its end and gives it as stored.
+func (w *world) end(runID string) agent.Run {
+	w.t.Helper()
+	w.until(runID, agent.RunEnded)
+	r, err := w.db.Run(context.Background(), "ann", runID)
+	must(w.t, err)
+	return r
+}
+
+func (w *world) question(runID string) agent.Confirmation {
+	w.t.Helper()
+	w.until(runID, agent.QuestionOpened)
+	open, err := w.db.OpenConfirmations(context.Background(), "ann")
+	must(w.t, err)
+	for _, c := range open {
+		if c.RunID == runID {
+			return c
+		}
+	}
+	w.t.Fatalf("run %s has no open question", runID)
+	return agent.Confirmation{}
+}
+
+func (w *world) decide(runID, id string, status agent.ConfirmationStatus) (agent.Confirmation, error) {
+	return w.runs.Decide(context.Background(), "ann", runID, id, agent.Decision{Status: status, By: "ann", Via: "test"})
+}
+
+func (w *world) journal(runID string) agent.Journal {
+	w.t.Helper()
+	j, err := w.db.Journal(context.Background(), runID)
+	must(w.t, err)
+	return j
+}
+
+func types(seen []run.Update) string {
+	var out []string
+	for _, u := range seen {
+		switch {
+		case u.Event != nil:
+			out = append(out, string(u.Event.Type))
+		case u.Delta != "":
+			out = append(out, "«"+u.Delta+"»")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
