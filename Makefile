@@ -6,8 +6,6 @@ export GOFLAGS := -tags=$(TAGS)
 export CGO_ENABLED := 1
 
 TOOLS      := $(CURDIR)/.tools
-NPM        := $(TOOLS)/npm
-SHOTS      := $(TOOLS)/screenshots
 GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
@@ -41,7 +39,7 @@ go-test: compiler ## Go tests with the race detector
 	go test -race -shuffle=on -timeout 15m ./...
 
 browser-test: build ## click through an order in headless Chromium
-	TOOLS="$(TOOLS)" NPM="$(NPM)" SHOTS="$(SHOTS)" ui/test/run.sh
+	TOOLS="$(TOOLS)" ui/test/run.sh
 
 tools: $(GOFUMPT) $(STATICCHECK) ## install the pinned Go tools into .tools
 

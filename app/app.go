@@ -1,12 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"agentmesh/app/platform/flow"
@@ -24,18 +26,34 @@ type App struct {
 	inner   []*server
 	public  *server
 	addr    net.Addr
+	listen  func(addr string) (net.Listener, error)
 }
 
-// New makes the program; Start sets it going. The clock is for tests; nil is the real one.
-func New(c Config, now func() time.Time) (*App, error) {
+// Option changes what a test must be able to change.
+type Option func(*App)
+
+// WithListener takes the place of the main listener's TCP.
+func WithListener(l net.Listener) Option {
+	return func(a *App) { a.listen = func(string) (net.Listener, error) { return l, nil } }
+}
+
+// WithNow sets the clock that stamps records and says which day is today.
+func WithNow(now func() time.Time) Option { return func(a *App) { a.wiring.now = now } }
+
+// New makes the program; Start sets it going.
+func New(c Config, options ...Option) (*App, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	w, err := newWiring(c, now)
+	w, err := newWiring(c)
 	if err != nil {
 		return nil, err
 	}
-	return &App{config: c, wiring: w}, nil
+	a := &App{config: c, wiring: w, listen: listen}
+	for _, o := range options {
+		o(a)
+	}
+	return a, nil
 }
 
 // Start opens the databases, starts the modules in the order of their table, and listens. A failure
@@ -46,11 +64,12 @@ func (a *App) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, a.Stop(ctx))
 		}
 	}()
-	l, err := listen(a.config.Listen)
+	l, err := a.listen(a.config.Listen)
 	if err != nil {
 		return err
 	}
 	a.addr = l.Addr()
+	a.wiring.publicURL = cmp.Or(strings.TrimSuffix(a.config.PublicURL, "/"), "http://"+a.Addr())
 	if err := a.startModules(ctx); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -94,9 +113,6 @@ func (a *App) publicHandler() http.Handler {
 
 // Addr is the address of the main listener.
 func (a *App) Addr() string { return a.addr.String() }
-
-// Handler is what the main listener serves, without its guard.
-func (a *App) Handler() http.Handler { return a.publicHandler() }
 
 // Stop ends the program in order: the main listener, the modules backward, so that the orchestrator
 // records how its runs stand while the others still answer, the inner servers, the databases.

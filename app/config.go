@@ -109,6 +109,13 @@ func list(flag, env, help string, into *[]string) setting {
 	}
 }
 
+// Default gives the settings as they are when nothing is set.
+func Default() Config {
+	var c Config
+	settings(&c)
+	return c
+}
+
 // bindFlags makes a flag of every setting that has one.
 func (c *Config) bindFlags(fs *pflag.FlagSet) {
 	for _, s := range settings(c) {

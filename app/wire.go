@@ -53,22 +53,20 @@ func table() []row {
 
 // wiring is what the modules are made from.
 type wiring struct {
-	config  Config
-	network *mesh.Network
-	http    *http.Client // calls between modules, and to the model
-	zone    *time.Location
-	now     func() time.Time
-	demo    http.Handler
-	closers []io.Closer
+	config    Config
+	publicURL string // of the main listener, as others reach it
+	network   *mesh.Network
+	http      *http.Client // calls between modules, and to the model
+	zone      *time.Location
+	now       func() time.Time
+	demo      http.Handler
+	closers   []io.Closer
 }
 
-func newWiring(c Config, now func() time.Time) (*wiring, error) {
+func newWiring(c Config) (*wiring, error) {
 	zone, err := time.LoadLocation(c.TimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("load time zone %s: %w", c.TimeZone, err)
-	}
-	if now == nil {
-		now = time.Now
 	}
 	key := c.InternalKey
 	if key == "" {
@@ -79,7 +77,7 @@ func newWiring(c Config, now func() time.Time) (*wiring, error) {
 		Transport:     flow.Transport(network.Transport()),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	w := &wiring{config: c, network: network, http: client, zone: zone, now: now, demo: demo.Handler()}
+	w := &wiring{config: c, network: network, http: client, zone: zone, now: time.Now, demo: demo.Handler()}
 	w.closeLater(closeFunc(func() error { client.CloseIdleConnections(); return nil }))
 	return w, nil
 }
@@ -101,7 +99,9 @@ func buildCatalog(ctx context.Context, w *wiring) (mesh.Module, error) {
 }
 
 func buildWeather(_ context.Context, w *wiring) (mesh.Module, error) {
-	return weather.New(weather.Options{Location: w.zone, Now: w.now, Guard: w.network.RequireKey}), nil
+	return weather.New(weather.Options{
+		Location: w.zone, Now: w.now, Guard: w.network.RequireKey, BaseURL: w.network.BaseURL("weather") + weather.Prefix,
+	})
 }
 
 func buildFood(_ context.Context, w *wiring) (mesh.Module, error) {
@@ -111,11 +111,19 @@ func buildFood(_ context.Context, w *wiring) (mesh.Module, error) {
 
 func buildGateway(_ context.Context, w *wiring) (mesh.Module, error) {
 	return gateway.New(gateway.Options{
-		Agents: map[string]string{
-			"food":    w.network.BaseURL("food") + "/agents/food",
-			"weather": w.network.BaseURL("weather") + "/agents/weather",
+		Agents: []gateway.Agent{
+			{Name: "food", URL: w.network.BaseURL("food") + "/agents/food"},
+			{Name: "weather", URL: w.network.BaseURL("weather") + "/agents/weather"},
 		},
-		HTTP: w.http,
+		Transport: w.http.Transport,
+		HasKey:    w.network.HasKey,
+		Open:      true, // keyless loopback trusts every local process (design, section 12)
+		PublicURL: func(r *http.Request) string {
+			if w.network.HasKey(r) {
+				return w.network.BaseURL("gateway")
+			}
+			return w.publicURL
+		},
 	}), nil
 }
 

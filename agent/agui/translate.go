@@ -1,6 +1,7 @@
 package agui
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -24,20 +25,26 @@ func NewTranslator(r agent.Run, now func() time.Time) *Translator {
 	return &Translator{run: r, now: now}
 }
 
-// Text translates a piece of text.
+// Text translates a piece of text. An empty piece is left out: older clients throw on it.
 func (t *Translator) Text(messageID, delta string) []Event {
-	var out []Event
-	if t.message != messageID {
-		out = t.openMessage(messageID, time.Time{})
+	if t.finished || messageID == "" || delta == "" {
+		return nil
 	}
+	out := append(t.start(time.Time{}), t.openMessage(messageID, time.Time{})...)
 	return append(out, t.stamp(Event{Type: TextMessageContent, MessageID: messageID, Delta: delta}, time.Time{}))
 }
 
-// Event translates one event of the log.
+// Event translates one event of the log. After the run's end nothing more comes.
 func (t *Translator) Event(e agent.Event) ([]Event, error) {
+	if t.finished {
+		return nil, nil
+	}
 	out, err := t.translate(e)
 	if err != nil {
 		return nil, fmt.Errorf("translate event %d (%s): %w", e.Seq, e.Type, err)
+	}
+	if len(out) > 0 {
+		out = append(t.start(e.At), out...)
 	}
 	return out, nil
 }
@@ -45,8 +52,7 @@ func (t *Translator) Event(e agent.Event) ([]Event, error) {
 func (t *Translator) translate(e agent.Event) ([]Event, error) {
 	switch e.Type {
 	case agent.RunStarted:
-		t.started = true
-		return []Event{t.stamp(Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, e.At)}, nil
+		return t.start(e.At), nil
 	case agent.SkillsRouted:
 		return []Event{t.stamp(Event{Type: Custom, Name: SkillsRouted, Value: e.Data}, e.At)}, nil
 	case agent.ModelCalled, agent.ModelAnswered:
@@ -81,13 +87,16 @@ func (t *Translator) text(e agent.Event) ([]Event, error) {
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
 	}
-	if e.Type == agent.MessageStarted {
+	if e.Type == agent.MessageStarted && d.MessageID != "" {
 		return t.openMessage(d.MessageID, e.At), nil
 	}
 	return t.closeMessage(e.At), nil
 }
 
 func (t *Translator) openMessage(id string, at time.Time) []Event {
+	if t.message == id {
+		return nil
+	}
 	out := t.closeMessage(at)
 	t.message = id
 	return append(out, t.stamp(Event{Type: TextMessageStart, MessageID: id, Role: "assistant"}, at))
@@ -120,14 +129,14 @@ func (t *Translator) call(e agent.Event) ([]Event, error) {
 	if e.Type == agent.CallEnded {
 		about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
 		return []Event{t.with(Event{
-			Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: string(d.Result), Role: "tool",
+			Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: cmp.Or(string(d.Result), "{}"), Role: "tool",
 		}, e.At, about)}, nil
 	}
-	return []Event{
-		t.with(Event{Type: ToolCallStart, ToolCallID: d.CallID, ToolCallName: d.Name, ParentMessageID: d.MessageID}, e.At, about),
-		t.stamp(Event{Type: ToolCallArgs, ToolCallID: d.CallID, Delta: string(d.Args)}, e.At),
-		t.stamp(Event{Type: ToolCallEnd, ToolCallID: d.CallID}, e.At),
-	}, nil
+	out := []Event{t.with(Event{Type: ToolCallStart, ToolCallID: d.CallID, ToolCallName: d.Name, ParentMessageID: d.MessageID}, e.At, about)}
+	if len(d.Args) > 0 {
+		out = append(out, t.stamp(Event{Type: ToolCallArgs, ToolCallID: d.CallID, Delta: string(d.Args)}, e.At))
+	}
+	return append(out, t.stamp(Event{Type: ToolCallEnd, ToolCallID: d.CallID}, e.At)), nil
 }
 
 func (t *Translator) question(e agent.Event) ([]Event, error) {
@@ -159,9 +168,7 @@ func (t *Translator) end(e agent.Event) ([]Event, error) {
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
 	}
-	out := t.start(e.At)
-	out = append(out, t.closeMessage(e.At)...)
-	out = append(out, t.closeStep(e.At)...)
+	out := append(t.closeMessage(e.At), t.closeStep(e.At)...)
 	usage := []Usage{{
 		Model: d.Model, InputTokens: d.Usage.Input, OutputTokens: d.Usage.Output, TotalTokens: d.Usage.Input + d.Usage.Output,
 	}}
@@ -172,7 +179,7 @@ func (t *Translator) end(e agent.Event) ([]Event, error) {
 	case d.Status == agent.Cancelled.String():
 		last = Event{Type: RunError, Message: "the run was cancelled", Code: "cancelled", Usage: usage}
 	case d.Status == agent.Failed.String():
-		last = Event{Type: RunError, Message: d.Message, Code: d.Code, Usage: usage}
+		last = Event{Type: RunError, Message: cmp.Or(d.Message, "the run failed"), Code: d.Code, Usage: usage}
 	}
 	t.finished = true
 	return append(out, t.with(last, e.At, map[string]any{"finishReason": d.Reason})), nil
@@ -187,8 +194,12 @@ func (t *Translator) start(at time.Time) []Event {
 	return []Event{t.stamp(Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, at)}
 }
 
-// Interrupted ends a stream whose run waits on, as the standard's interrupt (design, section 6).
+// Interrupted ends a stream whose run waits on, as the standard's interrupt (design, section 6). Without
+// an open question there is nothing to wait for, and the stream just breaks off.
 func (t *Translator) Interrupted(open []agent.Confirmation) []Event {
+	if t.finished || len(open) == 0 {
+		return nil
+	}
 	now := t.now()
 	out := t.start(now)
 	out = append(out, t.closeMessage(now)...)
@@ -210,6 +221,9 @@ func (t *Translator) stamp(e Event, at time.Time) Event { return t.with(e, at, n
 func (t *Translator) with(e Event, at time.Time, more map[string]any) Event {
 	e.Timestamp = millis(at)
 	about := map[string]any{"runId": t.run.ID}
+	if !at.IsZero() {
+		about["at"] = at.UTC().Format(time.RFC3339Nano)
+	}
 	for k, v := range more {
 		about[k] = v
 	}

@@ -83,7 +83,11 @@ func (a *ask) readTopics(clause string, known []dish) bool {
 		a.readWeather(clause)
 		topic = true
 	}
-	switch {
+	switch craved := cravedDish(clause); {
+	case craved != "":
+		a.set(intentDish)
+		a.dishes = appendNew(a.dishes, []string{craved})
+		topic = true
 	case a.recommends(clause):
 		a.readRecommend(clause)
 		topic = true
@@ -101,6 +105,19 @@ func (a *ask) readTopics(clause string, known []dish) bool {
 		}
 	}
 	return topic
+}
+
+// cravedDish returns the dish of 我想吃水煮牛肉; 想吃辣的 and 想吃点什么 name none and ask for a recommendation.
+func cravedDish(clause string) string {
+	m := cravedWords.FindStringSubmatch(clause)
+	if m == nil || menuWords.MatchString(clause) || againWords.MatchString(clause) {
+		return ""
+	}
+	names := dishNames(trailZh.ReplaceAllString(m[1], ""), true, nil)
+	if len(names) != 1 || queryWords.ReplaceAllString(mildWords.ReplaceAllString(names[0], ""), "") == "" || strings.HasSuffix(names[0], "的菜") {
+		return ""
+	}
+	return names[0]
 }
 
 // strongDish tells whether a clause asks for price or stock even if it names no dish.
@@ -149,11 +166,16 @@ func (a *ask) readOrder(clause string, past before, topic bool) bool {
 		return false
 	}
 	a.set(intentOrder)
+	items := itemsEn(text, past.known)
 	if a.zh {
-		a.items = append(a.items, itemsZh(text, past.known)...)
-	} else {
-		a.items = append(a.items, itemsEn(text, past.known)...)
+		items = itemsZh(text, past.known)
 	}
+	last := len(a.items) - 1
+	if last >= 0 && !a.items[last].counted && len(items) == 1 && items[0].dish == "" && items[0].counted {
+		a.items[last].quantity, a.items[last].counted = items[0].quantity, true
+		return true
+	}
+	a.items = append(a.items, items...)
 	if len(a.items) > 20 {
 		a.items = a.items[:20]
 	}

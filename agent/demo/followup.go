@@ -9,6 +9,7 @@ import (
 
 var (
 	singleWords = regexp.MustCompile(`一(?:道|个|份|样|款)|(?i)\ban?\b|\bone\b|\bsomething\b`)
+	cravedWords = regexp.MustCompile(`^[^推荐适合]*想吃(?:点|个|一份|一道)?(.+)$`)
 	priceWords  = regexp.MustCompile(`多少钱|价格|价钱|什么价|几块钱|贵不贵|贵吗|库存|还有(?:几|多少)|剩(?:下|余|了)?(?:几|多少)|(?i)\bhow much\b|\bprices?\b|\bcosts?\b|\bin stock\b|\bhow many\b|\bavailable\b|\bleft\b`)
 	pickZh      = regexp.MustCompile(`^(?:好的?|行|那|可以)?[，,]?(?:就|要|就要|那就|来|订|点)(?:来|订|点|要)?(?:它|这个|这道|这道菜|那个|那道|第一个)(?:了|吧)*$`)
 	pickEn      = regexp.MustCompile(`(?i)^(?:ok |okay |yes |great |sure )*(?:i'll (?:take|have)|i'd like|i want|order|get me|give me|let's (?:go with|have)) (?:it|that|that one|this one|the first one)(?: please)?$`)
@@ -16,7 +17,7 @@ var (
 	sameEn      = regexp.MustCompile(`(?i)\bsame (?:again|order|thing)\b|\bthe same\b`)
 	quantityZh  = regexp.MustCompile(`^(?:那就|那|就|我要|要|来|改成|再来|再要|再)*`)
 	quantityEn  = regexp.MustCompile(`(?i)^(?:just|ok|okay|make it|make that|then|only|please|let's say|well|and)\s+`)
-	filterWords = regexp.MustCompile(`素|蔬菜|不辣|辣|汤|饮料|喝的|甜|主食|海鲜|荤|(?i)\bvegetarian\b|\bvegan\b|\bveggie\b|\bnot spicy\b|\bnon-spicy\b|\bspicy\b|\bsoups?\b|\bdrinks?\b|\bdesserts?\b|\bstaples?\b|\bseafood\b|\bmeat\b`)
+	filterWords = regexp.MustCompile(`素|蔬菜|不要辣|不辣|辣|汤|饮料|喝的|甜|主食|海鲜|荤|(?i)\bvegetarian\b|\bvegan\b|\bveggie\b|\bnot spicy\b|\bnon-spicy\b|\bspicy\b|\bsoups?\b|\bdrinks?\b|\bdesserts?\b|\bstaples?\b|\bseafood\b|\bmeat\b`)
 )
 
 // finish fills in what a message leaves to the ones before it.
@@ -229,7 +230,7 @@ func filterOf(clause string) string {
 		return "vegetarian"
 	case "蔬菜":
 		return "vegetable"
-	case "不辣", "not spicy", "non-spicy":
+	case "不要辣", "不辣", "not spicy", "non-spicy":
 		return "mild"
 	case "辣", "spicy":
 		return "spicy"

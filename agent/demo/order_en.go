@@ -14,7 +14,7 @@ var (
 	weakEn     = regexp.MustCompile(`(?i)\b(?:i'd (?:also )?like|i would (?:also )?like|i'll (?:have|take|get)|i will (?:have|take)|i want|i need|i'd love|get me|give me|bring me|(?:can|could|may) (?:i|you|we) (?:have|get|buy|add|bring)(?: me)?|buy(?: me)?|add|make it|make that|let me have|we'll have|book(?: me)?|how about|reserve)\b(?:\s+to (?:have|order|get|buy|eat))?\s*(.*)$`)
 	notDishEn  = regexp.MustCompile(`(?i)^(?:to |you |me |the menu|a menu|an? (?:recommendation|suggestion|answer|question|forecast)|help|some (?:help|advice)|recommendations?|suggestions?|know|see|information|info|your)\b`)
 	joinEn     = regexp.MustCompile(`(?i)\s*,\s*(?:and\s+|plus\s+)?|\s+(?:and|plus|along with|together with|as well as)\s+|\s*&\s*|\s*\+\s*`)
-	leadEn     = regexp.MustCompile(`(?i)^(?:(?:please|and|then|also|just|so|well|ok|okay|yes|me|us|the|some|any|of|more|maybe|with it|kindly|hi|hello|to)\b[ ,]*)+`)
+	leadEn     = regexp.MustCompile(`(?i)^(?:(?:please|get|and|then|also|just|so|well|ok|okay|yes|me|us|the|some|any|of|more|maybe|with it|kindly|hi|hello|to)\b[ ,]*)+`)
 	trailEn    = regexp.MustCompile(`(?i)(?:[ ,.]+|\b(?:please|for (?:me|us|lunch|dinner|today|my lunch|takeaway)|today|tonight|now|thanks|thank you|then|as well|too|each|instead|from the (?:canteen|menu)|in the canteen|right away|if (?:you can|possible)))+$`)
 	noteEn     = regexp.MustCompile(`(?i)(?:[(,]\s*)?\b(?:without|with (?:no|extra|less|more|a little)|no|not|less|extra|hold the|mild|non-spicy|go easy on|light on)\b.*$`)
 	changeEn   = regexp.MustCompile(`(?i)^(?:but |and |please )*((?:without|with no|no|not|less|extra|hold|with extra|skip|leave out|remove|drop|mild|i don't want|don't want)(?: the| any)?\b\s*(.*))$`)
@@ -43,6 +43,8 @@ func orderEn(clause string, known []dish, ordering, other bool) (string, bool) {
 	case ok && phrase.Start == 0 && !pronounEn.MatchString(strings.TrimSpace(trailEn.ReplaceAllString(bare[phrase.End:], ""))):
 		article := strings.EqualFold(phrase.Text, "a") || strings.EqualFold(phrase.Text, "an")
 		return bare, ordering || !article || isKnown(strings.TrimSpace(bare[phrase.End:]), known)
+	case ok && ordering && phrase.Start == 0 && phrase.End == len(bare):
+		return bare, true
 	case ordering && isKnown(trailEn.ReplaceAllString(bare, ""), known):
 		return bare, true
 	case timesTail.MatchString(trailEn.ReplaceAllString(clause, "")):

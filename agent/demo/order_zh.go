@@ -14,9 +14,10 @@ var (
 	verbZh      = regexp.MustCompile(`(?:预订|订购|下单|点餐|订餐|点菜|订|(?:帮|给|替)我(?:点|来|买|要|加|拿|下)|我(?:想|就|还|也|再)*(?:要|点|买|来)|(?:想|就|还)(?:要|点)|^(?:再|就|那|那就|请)*(?:来|点|要|买|加))(?:个|上|了)?(.*)$`)
 	weakZh      = regexp.MustCompile(`我(?:想|就|还|也|再)*要|(?:想|就|还)要|^(?:再|就|那|请)*要`)
 	notDishZh   = regexp.MustCompile(`^(?:看|查|问|知道|了解|去|找|取消|退|投诉|睡|做|用|写|听|学|请假|和你|跟你|休息|回家|怎么|什么|啥|多少|单|钱|求|是|不|没|提醒|记|推荐|订单)`)
-	fillerZh    = regexp.MustCompile(`^(?:如果|并且|并|就|请|麻烦|帮忙|帮我|给我|替我|我们|我|想要|想|要|再|就|那么|那|也|还|顺便|另外|先|今天|明天|中午|晚上|午饭|晚饭|午餐|晚餐|现在|从?食堂|餐厅|你好|您好|老板|服务员|可以|能不能|能|订购|预订|订餐|点餐|下单|订|点|来|买|加|上|吃|把|的|是|：|:|，|、| )+`)
-	trailZh     = regexp.MustCompile(`(?:吧|谢谢你|谢谢|呗|呀|啊|哦|哈|了|的|呢|谢了|可以吗|行吗|好吗|好不好|可以么|给我|一下|订|点|来|要|买|各|再|，|、| |。|）|\))+$`)
+	fillerZh    = regexp.MustCompile(`^(?:如果|并且|并|就|请问|请|一下|把|能否|可不可以|麻烦|帮忙|帮我|给我|替我|我们|我|想要|想|要|再|就|那么|那|也|还|顺便|另外|先|今天|明天|中午|晚上|午饭|晚饭|午餐|晚餐|现在|从?食堂|餐厅|你好|您好|老板|服务员|可以|能不能|能|订购|预订|订餐|点餐|下单|订|点|来|买|加|上|吃|把|的|是|：|:|，|、| )+`)
+	trailZh     = regexp.MustCompile(`(?:吧|谢谢你|谢谢|呗|呀|啊|哦|哈|了|的|呢|谢了|就够了|就行了?|就好了?|够了|可以吗|行吗|好吗|好不好|可以么|吗|么|给我|一下|订|点|来|要|买|各|再|，|、| |。|）|\))+$`)
 	joinZh      = regexp.MustCompile(`(?:和|跟|与|以及|还有|外加|再加上?|加上?|另外|再来|再要|再|、|，|\+|＋|&| )+$`)
+	joinLeadZh  = regexp.MustCompile(`^(?:和|跟|与|加上?|以及|还有|外加|、|，)+`)
 	splitZh     = regexp.MustCompile(`、|＋|\+|&|以及|还有|外加|和|跟|与`)
 	noteZh      = regexp.MustCompile(`(?:[（(，,]\s*)?(?:备注[:：是]?\s*)?(?:不要|不加|不放|不用放|别放|别加|别|免|去掉?|少放|少加|少|多放|多加|多点|多来点|加点|微辣|中辣|特辣|重辣|不辣|加辣|清淡).*$`)
 	changeZh    = regexp.MustCompile(`^(?:不要|不加|不放|别放|别加|别要|去掉|免|少放?|少加|多放|多加|多点|微辣|中辣|特辣|不辣|加辣|清淡)(.*)$`)
@@ -27,8 +28,13 @@ var (
 	countableZh = regexp.MustCompile(`^[份碗盘杯瓶碟例罐壶盒笼屉打]$`)
 )
 
+var takenZh = regexp.MustCompile(`把(.+?)(?:订|点|买)(?:了|上|下)?$`)
+
 // orderZh returns the part of a clause that names dishes and quantities, if the clause orders something.
 func orderZh(clause string, known []dish, ordering, other bool) (string, bool) {
+	if m := takenZh.FindStringSubmatch(clause); m != nil && !other {
+		return m[1], true
+	}
 	if phrase, ok := numeral.Find(clause); ok {
 		before := strings.TrimSpace(clause[:phrase.Start])
 		if negEndZh.MatchString(before) {
@@ -65,7 +71,7 @@ func itemsZh(text string, known []dish) []item {
 	}
 	var items []item
 	before := joinZh.ReplaceAllString(trailZh.ReplaceAllString(fillerZh.ReplaceAllString(text[:phrases[0].Start], ""), ""), "")
-	if before == "" {
+	if before == "" || quantityFirst(text, phrases) {
 		for i, phrase := range phrases {
 			end := len(text)
 			if i+1 < len(phrases) {
@@ -85,9 +91,16 @@ func itemsZh(text string, known []dish) []item {
 	return afterLast(items, text[from:], known)
 }
 
+// quantityFirst tells "给同事也来一份水煮牛肉" from "水煮牛肉来一份": a verb stands before the number and a dish behind the last one.
+func quantityFirst(text string, phrases []numeral.Phrase) bool {
+	after := trailZh.ReplaceAllString(strings.TrimSpace(text[phrases[len(phrases)-1].End:]), "")
+	note := noteZh.FindStringIndex(after)
+	return after != "" && (note == nil || note[0] > 0) && verbEndZh.MatchString(strings.TrimSpace(text[:phrases[0].Start]))
+}
+
 // afterLast reads what follows the last quantity of "水煮牛肉一份不要辣": a note, or one more dish.
 func afterLast(items []item, rest string, known []dish) []item {
-	rest = strings.TrimSpace(trailZh.ReplaceAllString(rest, ""))
+	rest = joinLeadZh.ReplaceAllString(strings.TrimSpace(trailZh.ReplaceAllString(rest, "")), "")
 	switch {
 	case rest == "":
 		return items

@@ -1,0 +1,83 @@
+package agui_test
+
+import (
+	"strings"
+	"testing"
+
+	"agentmesh/agent/agui"
+	"agentmesh/app/platform/fault"
+)
+
+func TestParseInput(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, body, id, text string }{
+		{"text", `{"threadId":"t","runId":"r","messages":[{"id":"m1","role":"user","content":"你好"}],"tools":[],"context":[],"state":{},"forwardedProps":{}}`, "m1", "你好"},
+		{"parts", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image","source":{}},{"type":"text","text":"b"}]}]}`, "", "a\nb"},
+		{"only_the_last_message_counts", `{"threadId":"t","runId":"r","messages":[{"role":"assistant","content":null,"toolCalls":[]},{"id":"m","role":"user","content":"x"}]}`, "m", "x"},
+		{"unknown_members_are_ignored", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":"x","mood":1}],"new":{"a":[]}}`, "", "x"},
+		{"chinese_ids", `{"threadId":"会话","runId":"` + strings.Repeat("轮", 128) + `","messages":[{"role":"user","content":"x"}]}`, "", "x"},
+		{"longest_message", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":"` + strings.Repeat("x", 16<<10) + `"}]}`, "", strings.Repeat("x", 16<<10)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			in, err := agui.ParseInput([]byte(tt.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := in.Last()
+			if err != nil || got.ID != tt.id || got.Text != tt.text {
+				t.Errorf("got %+v, %v, want id %q and text %q", got, err, tt.id, tt.text)
+			}
+		})
+	}
+}
+
+func TestParseInput_BadBodies(t *testing.T) {
+	t.Parallel()
+	user := func(content string) string {
+		return `{"threadId":"t","runId":"r","messages":[{"role":"user","content":` + content + `}]}`
+	}
+	const one = `"messages":[{"role":"user","content":"x"}]`
+	tests := []struct {
+		name, body, says string
+		code             fault.Code
+	}{
+		{"empty", ``, "not a RunAgentInput", fault.Invalid},
+		{"not_json", `hello`, "not a RunAgentInput", fault.Invalid},
+		{"two_documents", `{}{}`, "not a RunAgentInput", fault.Invalid},
+		{"null", `null`, "threadId", fault.Invalid},
+		{"list", `[]`, "not a RunAgentInput", fault.Invalid},
+		{"json_that_is_nothing", `{"json":{}}`, "threadId", fault.Invalid},
+		{"not_utf8", "{\"threadId\":\"\xff\"}", "UTF-8", fault.Invalid},
+		{"no_thread", `{"runId":"r",` + one + `}`, "threadId", fault.Invalid},
+		{"thread_is_a_number", `{"threadId":7,"runId":"r",` + one + `}`, "threadId has the wrong type: number", fault.Invalid},
+		{"thread_too_long", `{"threadId":"` + strings.Repeat("x", 129) + `","runId":"r",` + one + `}`, "threadId", fault.Invalid},
+		{"thread_with_a_line_break", `{"threadId":"a\nb","runId":"r",` + one + `}`, "threadId", fault.Invalid},
+		{"no_run", `{"threadId":"t",` + one + `}`, "runId", fault.Invalid},
+		{"run_with_a_nul", `{"threadId":"t","runId":"a\u0000",` + one + `}`, "runId", fault.Invalid},
+		{"no_messages", `{"threadId":"t","runId":"r"}`, "messages is missing", fault.Invalid},
+		{"messages_null", `{"threadId":"t","runId":"r","messages":null}`, "messages is missing", fault.Invalid},
+		{"messages_empty", `{"threadId":"t","runId":"r","messages":[]}`, "messages is empty", fault.Invalid},
+		{"messages_an_object", `{"threadId":"t","runId":"r","messages":{}}`, "messages has the wrong type: object", fault.Invalid},
+		{"last_is_the_assistant", `{"threadId":"t","runId":"r","messages":[{"role":"assistant","content":"x"}]}`, "role user", fault.Invalid},
+		{"last_is_a_tool_result", `{"threadId":"t","runId":"r","messages":[{"role":"tool","toolCallId":"c","content":"x"}]}`, "role user", fault.Invalid},
+		{"no_content", `{"threadId":"t","runId":"r","messages":[{"role":"user"}]}`, "no text", fault.Invalid},
+		{"content_null", user(`null`), "no text", fault.Invalid},
+		{"content_blank", user(`" \n\t　"`), "no text", fault.Invalid},
+		{"content_a_number", user(`7`), "content", fault.Invalid},
+		{"content_an_object", user(`{"text":"x"}`), "content", fault.Invalid},
+		{"content_only_pictures", user(`[{"type":"image"}]`), "no text", fault.Invalid},
+		{"message_too_long", user(`"` + strings.Repeat("x", 16<<10+1) + `"`), "longer than", fault.TooLarge},
+		{"message_id_too_long", `{"threadId":"t","runId":"r","messages":[{"id":"` + strings.Repeat("x", 129) + `","role":"user","content":"x"}]}`, "id", fault.Invalid},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := agui.ParseInput([]byte(tt.body))
+			if fault.CodeOf(err) != tt.code || !strings.Contains(fault.MessageOf(err), tt.says) {
+				t.Errorf("got %v, want %s and %q", err, tt.code, tt.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package food
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+
+	"agentmesh/app/platform/fault"
+)
+
+// finder finds the dish that a word means, on today's menu.
+type finder struct {
+	menu  Menu
+	today Day
+	all   []Dish // of the catalog, once it was needed
+}
+
+// find takes an id, a whole name in either language, or a part that only one dish has.
+func (f *finder) find(ctx context.Context, word string) (Dish, error) {
+	word = strings.TrimSpace(word)
+	if word == "" {
+		return Dish{}, fault.New(fault.Invalid, "没有说明是哪道菜 / a dish has no name")
+	}
+	if d, ok := exact(f.today.Dishes, word); ok {
+		return d, nil
+	}
+	if f.all == nil {
+		all, err := f.menu.All(ctx)
+		if err != nil {
+			return Dish{}, err
+		}
+		f.all = all
+	}
+	if d, ok := exact(f.all, word); ok {
+		return Dish{}, f.notToday(d)
+	}
+	some := partial(f.today.Dishes, word)
+	switch {
+	case len(some) == 1:
+		return some[0], nil
+	case len(some) > 1:
+		return Dish{}, fault.New(fault.Invalid, "“%s”可能是：%s。请说清楚是哪一道 / %q may be any of these, please say which", word, names(some), word)
+	}
+	if other := partial(f.all, word); len(other) == 1 {
+		return Dish{}, f.notToday(other[0])
+	}
+	return Dish{}, fault.New(fault.NotFound, "没有“%s”这道菜；今天有：%s / there is no dish %q; today's menu has these",
+		word, names(near(f.today.Dishes, word)), word)
+}
+
+func (f *finder) notToday(d Dish) error {
+	var zh, en []string
+	for _, n := range d.Weekdays {
+		if n >= 1 && n <= 7 {
+			zh = append(zh, "周"+string([]rune("一二三四五六日")[n-1]))
+			en = append(en, strings.Fields("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")[n-1])
+		}
+	}
+	return fault.New(fault.Invalid, "%s（%s）今天（%s）不供应，供应日：%s / is not on today's menu; it is on %s",
+		d.Name, d.NameEn, f.today.WeekdayZh, strings.Join(zh, "、"), strings.Join(en, ", "))
+}
+
+func exact(dishes []Dish, word string) (Dish, bool) {
+	at := slices.IndexFunc(dishes, func(d Dish) bool {
+		return strings.EqualFold(d.ID, word) || d.Name == word || strings.EqualFold(d.NameEn, word)
+	})
+	if at < 0 {
+		return Dish{}, false
+	}
+	return dishes[at], true
+}
+
+// partial finds the dishes whose name has the word in it, or is in it.
+func partial(dishes []Dish, word string) []Dish {
+	var out []Dish
+	lower := strings.ToLower(word)
+	for _, d := range dishes {
+		name := strings.ToLower(d.NameEn)
+		if hasHan(word) && (strings.Contains(d.Name, word) || strings.Contains(word, d.Name)) ||
+			!hasHan(word) && name != "" && (hasWord(name, lower) || hasWord(lower, name)) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// near gives up to five dishes, those with the most letters or words of the name first.
+func near(dishes []Dish, word string) []Dish {
+	shared := func(d Dish) int {
+		n := 0
+		for _, r := range word {
+			if hasHan(string(r)) && strings.ContainsRune(d.Name, r) {
+				n++
+			}
+		}
+		for _, w := range strings.Fields(strings.ToLower(word)) {
+			if hasWord(strings.ToLower(d.NameEn), w) {
+				n++
+			}
+		}
+		return n
+	}
+	out := slices.Clone(dishes)
+	sort.SliceStable(out, func(i, j int) bool { return shared(out[i]) > shared(out[j]) })
+	return out[:min(5, len(out))]
+}
+
+func names(dishes []Dish) string {
+	out := make([]string, 0, len(dishes))
+	for _, d := range dishes {
+		out = append(out, d.Name+"（"+d.NameEn+"）")
+	}
+	return strings.Join(out, "、")
+}

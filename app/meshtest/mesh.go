@@ -1,0 +1,143 @@
+// Package meshtest starts the whole mesh in memory, for tests only: the modules as `serve` wires them, the
+// main listener on a pipe, a folder of its own, the demo model. It must not be imported by the program.
+package meshtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"agentmesh/app"
+	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/mesh"
+)
+
+// Host is the host name of the main listener.
+const host = "public" + mesh.Domain
+
+// Options change what a scenario needs changed.
+type Options struct {
+	Dir    string            // folder of the databases; a temporary one when empty
+	Change func(*app.Config) // settings
+	Now    func() time.Time  // the clock; the real one when nil
+}
+
+// Mesh is a running mesh.
+type Mesh struct {
+	t      *testing.T
+	app    *app.App
+	client *http.Client
+	Dir    string
+}
+
+// Start starts a mesh and stops it when the test ends.
+func Start(t *testing.T, o Options) *Mesh {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	c := app.Default()
+	c.Data, c.AllowHosts = o.Dir, []string{host}
+	if o.Change != nil {
+		o.Change(&c)
+	}
+	network := mesh.NewNetwork("")
+	options := []app.Option{app.WithListener(network.Listen("public"))}
+	if o.Now != nil {
+		options = append(options, app.WithNow(o.Now))
+	}
+	a, err := app.New(c, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := flow.WithLogger(context.Background(), flow.NewLogger(testWriter{t}, "error"))
+	if err := a.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	m := &Mesh{t: t, app: a, client: &http.Client{Transport: network.Transport()}, Dir: o.Dir}
+	t.Cleanup(m.Stop)
+	return m
+}
+
+// Stop stops the mesh; a second time does nothing.
+func (m *Mesh) Stop() {
+	if m.app == nil {
+		return
+	}
+	if err := m.app.Stop(context.Background()); err != nil {
+		m.t.Errorf("stop the mesh: %v", err)
+	}
+	m.client.CloseIdleConnections()
+	m.app = nil
+}
+
+type testWriter struct{ t *testing.T }
+
+func (w testWriter) Write(p []byte) (int, error) {
+	w.t.Logf("%s", bytes.TrimSpace(p))
+	return len(p), nil
+}
+
+// Do sends a request to a path of the main listener, as a user, and gives status and body.
+func (m *Mesh) Do(user, method, path, body string) (int, string) {
+	m.t.Helper()
+	resp := m.Open(user, method, path, body, nil)
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		m.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return resp.StatusCode, string(raw)
+}
+
+// Open sends a request and gives the answer, for streams.
+func (m *Mesh) Open(user, method, path, body string, header http.Header) *http.Response {
+	m.t.Helper()
+	r, err := http.NewRequest(method, "http://"+host+path, strings.NewReader(body))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-User-ID", user)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	resp, err := m.client.Do(r)
+	if err != nil {
+		m.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return resp
+}
+
+// Get reads a JSON answer.
+func (m *Mesh) Get(user, path string, into any) {
+	m.t.Helper()
+	status, body := m.Do(user, http.MethodGet, path, "")
+	if status != http.StatusOK {
+		m.t.Fatalf("GET %s: %d %s", path, status, body)
+	}
+	if err := json.Unmarshal([]byte(body), into); err != nil {
+		m.t.Fatalf("GET %s: %v in %s", path, err, body)
+	}
+}
+
+// Input writes a RunAgentInput with one message.
+func Input(thread, text string) string {
+	raw, _ := json.Marshal(map[string]any{
+		"threadId": thread, "runId": flow.NewID("label"), "tools": []any{}, "context": []any{}, "state": map[string]any{},
+		"forwardedProps": map[string]any{}, "messages": []map[string]string{{"id": flow.NewID("u"), "role": "user", "content": text}},
+	})
+	return string(raw)
+}
+
+// Fatalf ends the scenario with what is known.
+func (m *Mesh) fatalf(format string, args ...any) {
+	m.t.Helper()
+	m.t.Fatal(fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Runs the browser tests against a fresh ./agentmesh with the demo model. TOOLS is the ignored folder for
+# what is installed and left behind. Node, npm and Chromium come from the system's packages, and only as
+# root on Debian are they installed here.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+: "${TOOLS:=$PWD/.tools}"
+npm_dir="$TOOLS/npm" shots="$TOOLS/screenshots" work="$TOOLS/browser-test"
+
+need() { # need COMMAND PACKAGE...
+  command -v "$1" >/dev/null 2>&1 && return
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+    echo "the browser tests need $1: install it (Debian: apt-get install ${*:2})" >&2
+    exit 1
+  fi
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update && apt-get install -y --no-install-recommends "${@:2}"; } >"$TOOLS/apt.log" 2>&1 ||
+    { tail -n 20 "$TOOLS/apt.log" >&2; echo "could not install ${*:2}" >&2; exit 1; }
+}
+
+mkdir -p "$TOOLS" "$npm_dir" "$shots"
+need node nodejs
+need npm npm
+need chromium chromium fonts-noto-cjk
+CHROMIUM=$(command -v chromium)
+
+wanted=$(node -p 'require("./ui/test/package.json").devDependencies["playwright-core"]')
+have=$(node -p 'require(process.argv[1]).version' "$npm_dir/node_modules/playwright-core/package.json" 2>/dev/null || true)
+if [ "$wanted" != "$have" ]; then
+  npm install --prefix "$npm_dir" --no-save --no-audit --no-fund "playwright-core@$wanted"
+fi
+
+rm -rf "$work" && mkdir -p "$work"
+./agentmesh serve --listen 127.0.0.1:0 --data "$work/data" >"$work/out" 2>"$work/log" &
+server=$!
+trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true' EXIT
+url=
+for _ in $(seq 100); do
+  url=$(sed -n 's/^ *page *\(http[^ ]*\)\/$/\1/p' "$work/out")
+  [ -n "$url" ] && break
+  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; echo "the server did not start" >&2; exit 1; }
+  sleep 0.1
+done
+[ -n "$url" ] || { echo "the server did not say where it is" >&2; exit 1; }
+
+export CHROMIUM AGENTMESH_URL="$url" AGENTMESH_NPM="$npm_dir" AGENTMESH_SHOTS="$shots"
+status=0
+(cd ui/test && node --test --test-reporter=spec ./*.test.mjs) || status=$?
+[ "$status" = 0 ] || { echo "--- the server's log ---"; tail -n 40 "$work/log"; } >&2
+echo "screenshots: $shots"
+exit "$status"
