@@ -57,8 +57,14 @@ func serve(ctx context.Context, l net.Listener, handler http.Handler) *server {
 	return s
 }
 
-// close ends the streams, waits for the answers under way as long as ctx allows, and closes.
+// drainTime bounds how long a stop waits for answers under way; a client that does not read cannot hold
+// it up for longer.
+const drainTime = 1500 * time.Millisecond
+
+// close ends the streams, waits a little for the answers under way, and closes.
 func (s *server) close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
 	s.stop(orchestrator.ErrShutdown)
 	if err := s.http.Shutdown(ctx); err != nil {
 		_ = s.http.Close()

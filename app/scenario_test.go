@@ -306,8 +306,10 @@ func TestStopDuringAQuestion(t *testing.T) {
 	m := meshtest.Start(t, meshtest.Options{Dir: dir})
 	talk := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
 	q := talk.Question()
-	m.Stop()
+	stopped := make(chan struct{})
+	go func() { m.Stop(); close(stopped) }()
 	talk.Rest()
+	<-stopped
 	if last := talk.Last(); last.Outcome == nil || last.Outcome.Type != "interrupt" || last.Outcome.Interrupts[0].ID != q.ID {
 		t.Errorf("the stream ended with %+v, want the interrupt", last)
 	}

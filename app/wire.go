@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -105,8 +106,10 @@ func buildWeather(_ context.Context, w *wiring) (mesh.Module, error) {
 }
 
 func buildFood(_ context.Context, w *wiring) (mesh.Module, error) {
-	client := w.catalogClient()
-	return food.New(food.MCPMenu(client), food.Options{Location: w.zone, Now: w.now, Guard: w.network.RequireKey}), nil
+	return food.New(food.Options{
+		Menu: food.NewMenu(w.catalogClient()), Now: w.now, Guard: w.network.RequireKey,
+		BaseURL: w.network.BaseURL("food") + food.Prefix,
+	}), nil
 }
 
 func buildGateway(_ context.Context, w *wiring) (mesh.Module, error) {
@@ -140,7 +143,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	var pipeline *capability.Pipeline
 	orders := order.New(order.Deps{
 		Store: db,
-		Call: func(ctx context.Context, call capability.Call) ([]byte, error) {
+		Call: func(ctx context.Context, call capability.Call) (json.RawMessage, error) {
 			return pipeline.Invoke(ctx, call)
 		},
 		Preferences:     localtool.Statements(db),
@@ -204,19 +207,26 @@ func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Servi
 		return nil, err
 	}
 	foodAgent := w.agentClient("food")
-	placeOrder := a2atool.Order(foodAgent)
-	placeOrder.Prepare, placeOrder.Settle, placeOrder.Dismiss = orders.Prepare, orders.Settle, orders.Dismiss
-	recommend := a2atool.Recommend(foodAgent)
 	definitions := []capability.Definition{
 		localtool.Clock(w.now, w.zone), localtool.Recall(db), localtool.Remember(db, w.now), localtool.Forget(db, w.now),
 	}
 	definitions = append(definitions, fromCatalog...)
+	definitions = append(definitions, w.foodTools(foodAgent, orders)...)
 	definitions = append(definitions,
-		recommend, placeOrder, a2atool.Quote(foodAgent),
-		a2atool.Weather(w.agentClient("weather")),
+		a2atool.Weather(w.agentClient("weather")), a2atool.Quote(foodAgent), a2atool.Intent(foodAgent),
 		localtool.WebSearch(w.config.DemoTools), localtool.ExecutePython(w.config.DemoTools),
 	)
 	return capability.NewRegistry(definitions...)
+}
+
+// foodTools are the Food agent's tools: split into a reading and an ordering half, or combined (D-99).
+func (w *wiring) foodTools(client *a2a.Client, orders *order.Service) []capability.Definition {
+	combined := w.config.FoodTools == "combined"
+	recommend, place, both := a2atool.Recommend(client), a2atool.Order(client), a2atool.Food(client)
+	place.Prepare, place.Settle, place.Dismiss = orders.Prepare, orders.Settle, orders.Dismiss
+	both.Prepare, both.Settle, both.Dismiss = orders.PrepareText, orders.Settle, orders.Dismiss
+	recommend.Disabled, place.Disabled, both.Disabled = combined, combined, !combined
+	return []capability.Definition{recommend, place, both}
 }
 
 // catalogPolicies says which of the catalog's tools are trusted how. The model sees the reading ones

@@ -137,16 +137,28 @@ func TestTranslate_Repairs(t *testing.T) {
 		want   string
 	}{
 		{"a_crash_leaves_a_message_and_a_step_open", []piece{
-			{kind: agent.RunStarted}, {kind: agent.ModelCalled, data: agent.ModelData{Round: 1}}, {messageID: "a", text: "x"},
-			{kind: agent.ModelCalled, data: agent.ModelData{Round: 1}}, end,
+			{kind: agent.RunStarted},
+			{kind: agent.ModelCalled, data: agent.ModelData{Round: 1}},
+			{messageID: "a", text: "x"},
+			{kind: agent.ModelCalled, data: agent.ModelData{Round: 1}},
+			end,
 		}, "RUN_STARTED STEP_STARTED TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END STEP_FINISHED STEP_STARTED STEP_FINISHED RUN_FINISHED"},
-		{"a_stream_taken_up_in_the_middle_begins_with_the_run", []piece{{messageID: "a", text: "x"}, end},
-			"RUN_STARTED TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END RUN_FINISHED"},
-		{"nothing_after_the_end", []piece{{kind: agent.RunStarted}, end, {messageID: "a", text: "x"}, {kind: agent.CallProposed, data: call}, end},
-			"RUN_STARTED RUN_FINISHED"},
+		{
+			"a_stream_taken_up_in_the_middle_begins_with_the_run",
+			[]piece{{messageID: "a", text: "x"}, end},
+			"RUN_STARTED TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END RUN_FINISHED",
+		},
+		{
+			"nothing_after_the_end",
+			[]piece{{kind: agent.RunStarted}, end, {messageID: "a", text: "x"}, {kind: agent.CallProposed, data: call}, end},
+			"RUN_STARTED RUN_FINISHED",
+		},
 		{"the_run_starts_once", []piece{{kind: agent.RunStarted}, {kind: agent.RunStarted}, end}, "RUN_STARTED RUN_FINISHED"},
-		{"empty_pieces_are_left_out", []piece{{kind: agent.RunStarted}, {messageID: "a"}, {kind: agent.CallProposed, data: call}, {kind: agent.CallEnded, data: call}, end},
-			"RUN_STARTED TOOL_CALL_START TOOL_CALL_END TOOL_CALL_RESULT RUN_FINISHED"},
+		{
+			"empty_pieces_are_left_out",
+			[]piece{{kind: agent.RunStarted}, {messageID: "a"}, {kind: agent.CallProposed, data: call}, {kind: agent.CallEnded, data: call}, end},
+			"RUN_STARTED TOOL_CALL_START TOOL_CALL_END TOOL_CALL_RESULT RUN_FINISHED",
+		},
 		{"unknown_events_are_skipped", []piece{{kind: "from_the_future", data: 1}, {kind: agent.CallStarted, data: call}}, ""},
 	}
 	for _, tt := range tests {

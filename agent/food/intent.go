@@ -35,7 +35,7 @@ func understand(text string, dishes []Dish) intent {
 	text = strings.ReplaceAll(text, "’", "'")
 	wanted := deniedPattern.ReplaceAllString(text, "")
 	in := intent{day: dayIn(text)}
-	read := readOrder(wanted, dishes)
+	read := readOrder(quotePattern.ReplaceAllString(wanted, " "), dishes)
 	named := len(read.items) > 0 || read.question != "" || read.err != nil
 	switch {
 	case quotePattern.MatchString(wanted) && named:

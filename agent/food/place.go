@@ -3,6 +3,7 @@ package food
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -141,8 +142,8 @@ func portionsOf(item orderItem, d Dish) (int, error) {
 	if item.Quantity == nil {
 		return 0, bad("空/none")
 	}
-	n, err := item.Quantity.Int64()
-	if err != nil || n < 1 || n > maxPortions {
+	n, err := item.Quantity.Float64() // 2.0 is whole, too
+	if err != nil || n < 1 || n > maxPortions || n != math.Trunc(n) {
 		return 0, bad(item.Quantity.String())
 	}
 	return int(n), nil

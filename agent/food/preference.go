@@ -19,9 +19,9 @@ var (
 	notSpicy  = regexp.MustCompile(`不辣|免辣|去辣|怕辣|(?i:\bnot (?:too |very |so |that )?spicy|\bnon-spicy|\bnothing spicy|\bmild\b)`)
 	veggie    = regexp.MustCompile(`(不是|不|非)?(纯素|吃素|素食|茹素|吃斋|素的)|(?i:\b(not an? |isn't an? |not )?(vegan|vegetarian|plant-based|meatless)\b)`)
 	lightFood = regexp.MustCompile(`(不)?(清淡|少油|清爽)|(?i:\b(not )?(light|less oil|less greasy)\b)`)
-	fillerOf  = regexp.MustCompile(`^(?:吃|太|很|任何|所有|各种|一切|过于|的|是|放|加)+|(?:的?(?:东西|食物|食品|菜品?|类)|制品|的|了|口味)+$` +
+	fillerOf  = regexp.MustCompile(`^(?:吃|太|很|任何|所有|各种|一切|过于|的|是|放|加)+|(?:的?(?:东西|食物|食品|类)|的菜品?|的|了|口味)+$` +
 		`|(?i:^(?:to eat|eating|any|all|the|some|too|very|really|so|is|are|food|eat)\b\s*)+|(?i:\s*\b(?:food|foods|dishes|dish|things|stuff|either|at all|please|meals?|is|are|am|also|he|she|they|it|who|i)\b)+$`)
-	spicyTerm = regexp.MustCompile(`^(?:辣|辣椒|麻辣|香辣|辛辣|重辣|辣味)$|(?i:^(?:spicy|spice|chili|chilli|hot|spiciness|anything spicy|hot spicy|chili peppers?)$)`)
+	spicyTerm = regexp.MustCompile(`^(?:辣|辣椒|辣菜|麻辣|香辣|辛辣|重辣|辣味)$|(?i:^(?:spicy|spice|chili|chilli|hot|spiciness|anything spicy|hot spicy|chili peppers?)$)`)
 )
 
 // taste is what a person's preferences come to.
@@ -151,6 +151,8 @@ func (t *taste) take(verb, term string) {
 		t.light = true
 	case verb == "avoid":
 		t.avoid = append(t.avoid, term)
+	case verb == "like" && lightFood.MatchString(term):
+		t.light = true
 	case verb == "like":
 		t.like = append(t.like, term)
 	}
@@ -165,6 +167,9 @@ func terms(list string) []string {
 	var out []string
 	for _, term := range listBreak.Split(list, -1) {
 		for {
+			if _, known := groupOf(term); known {
+				break
+			}
 			next := strings.TrimSpace(fillerOf.ReplaceAllString(strings.TrimSpace(term), ""))
 			if next == term {
 				break

@@ -145,16 +145,14 @@ func (r *reader) dish(d Dish, before, after string, last bool) string {
 		after = after[:q.Start] + " " + after[q.End:]
 	}
 	switch {
-	case removeAfter.MatchString(after), removeBefore.MatchString(strings.TrimSuffix(before, quantityText(before))):
+	case removeAfter.MatchString(after), removeBefore.MatchString(withoutQuantity(before)):
 		r.removed[d.Name] = true
-		return used
-	case !counted && strings.TrimSpace(after) == "" && strings.Contains(used, "各"):
 		return used
 	}
 	delete(r.removed, d.Name)
 	item := &readItem{orderItem: orderItem{Dish: d.Name}}
 	r.items = append(r.items, item)
-	if m := noteBefore.FindStringSubmatch(strings.TrimSuffix(before, quantityText(before))); m != nil {
+	if m := noteBefore.FindStringSubmatch(withoutQuantity(before)); m != nil {
 		item.Note = strings.TrimSpace(m[1] + m[2])
 	}
 	if at := notePattern.FindStringIndex(after); at != nil {
@@ -163,13 +161,7 @@ func (r *reader) dish(d Dish, before, after string, last bool) string {
 	}
 	if counted {
 		r.count(item, count, d)
-		if each := before + used; strings.Contains(each, "各") || strings.Contains(strings.ToLower(after), "each") {
-			for _, other := range r.items {
-				if !other.counted {
-					r.count(other, count, d)
-				}
-			}
-		}
+		r.countEach(before+used+after, count)
 	}
 	return used
 }
@@ -206,6 +198,7 @@ func (r *reader) plain(text, join string) {
 	switch {
 	case name == "" && counted && current != nil && !current.counted:
 		r.count(current, q, Dish{Name: current.Dish})
+		r.countEach(text, q)
 	case name != "" && (counted || ordered) && len([]rune(name)) <= 40:
 		item := &readItem{orderItem: orderItem{Dish: name, Note: note}}
 		r.items = append(r.items, item)
@@ -230,6 +223,18 @@ func (r *reader) count(item *readItem, q numeral.Phrase, d Dish) {
 	}
 }
 
+// countEach sets the portions of every dish that has none yet, if the text says so: 水煮牛肉和米饭各两份.
+func (r *reader) countEach(text string, q numeral.Phrase) {
+	if !strings.Contains(text, "各") && !hasWord(strings.ToLower(text), "each") {
+		return
+	}
+	for _, item := range r.items {
+		if !item.counted {
+			r.count(item, q, Dish{Name: item.Dish})
+		}
+	}
+}
+
 func lastQuantity(text string) (numeral.Phrase, bool) {
 	all := numeral.FindAll(text)
 	if len(all) == 0 {
@@ -238,12 +243,12 @@ func lastQuantity(text string) (numeral.Phrase, bool) {
 	return all[len(all)-1], true
 }
 
-// quantityText gives the end of a text from its last quantity on.
-func quantityText(text string) string {
+// withoutQuantity gives a text without its last quantity.
+func withoutQuantity(text string) string {
 	if q, ok := lastQuantity(text); ok {
-		return text[q.Start:]
+		return text[:q.Start] + text[q.End:]
 	}
-	return ""
+	return text
 }
 
 // startsWith tells whether a quantity stands right behind a dish.

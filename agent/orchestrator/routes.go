@@ -32,7 +32,8 @@ func (m *Module) routes(e *echo.Echo) {
 	api.POST("/skill-marketplace/:id/disable", m.disableSkill)
 	api.DELETE("/skill-marketplace/:id", m.uninstallSkill)
 	api.GET("/about", m.about)
-	e.GET("/*", echo.WrapHandler(m.Page))
+	e.GET("/", echo.WrapHandler(m.Page))
+	e.GET("/static/*", echo.WrapHandler(m.Page))
 }
 
 func (m *Module) about(c echo.Context) error { return c.JSON(http.StatusOK, m.About) }

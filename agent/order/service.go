@@ -65,7 +65,39 @@ type reservation struct {
 // Prepare quotes an order and holds its stock, before the person is asked: what they see is what will
 // happen. The key of the hold is the invocation's, so a repeated Prepare holds nothing twice.
 func (s *Service) Prepare(ctx context.Context, call capability.Call) (capability.Prepared, error) {
-	q, err := s.quote(ctx, call)
+	var args map[string]any
+	if err := json.Unmarshal(call.Args, &args); err != nil {
+		return capability.Prepared{}, fault.Wrap(err, fault.Invalid, "the order cannot be read")
+	}
+	return s.prepare(ctx, call, args)
+}
+
+// PrepareText does the same for call_food, whose argument is a sentence (D-93): the Food agent, which
+// touches no stock, says what it would do. A recommendation is asked about as well, with nothing held.
+func (s *Service) PrepareText(ctx context.Context, call capability.Call) (capability.Prepared, error) {
+	var args map[string]any
+	if err := json.Unmarshal(call.Args, &args); err != nil {
+		return capability.Prepared{}, fault.Wrap(err, fault.Invalid, "the request cannot be read")
+	}
+	var would struct {
+		Lines []Line `json:"lines"`
+		Note  string `json:"note"`
+	}
+	if err := s.call(ctx, call, call.ID+"/intent", "food_intent", args, &would); err != nil {
+		return capability.Prepared{}, err
+	}
+	if len(would.Lines) == 0 {
+		return capability.Prepared{Summary: json.RawMessage(`{"orders":false}`)}, nil
+	}
+	items := make([]map[string]any, 0, len(would.Lines))
+	for _, l := range would.Lines {
+		items = append(items, map[string]any{"dish": l.DishID, "quantity": l.Quantity, "note": l.Note})
+	}
+	return s.prepare(ctx, call, map[string]any{"items": items, "note": would.Note})
+}
+
+func (s *Service) prepare(ctx context.Context, call capability.Call, args map[string]any) (capability.Prepared, error) {
+	q, err := s.quote(ctx, call, args)
 	if err != nil {
 		return capability.Prepared{}, err
 	}
@@ -88,11 +120,7 @@ func (s *Service) Prepare(ctx context.Context, call capability.Call) (capability
 	return capability.Prepared{Summary: summary, Warnings: warnings, Changes: []capability.Change{placed}}, nil
 }
 
-func (s *Service) quote(ctx context.Context, call capability.Call) (quote, error) {
-	var args map[string]any
-	if err := json.Unmarshal(call.Args, &args); err != nil {
-		return quote{}, fault.Wrap(err, fault.Invalid, "the order cannot be read")
-	}
+func (s *Service) quote(ctx context.Context, call capability.Call, args map[string]any) (quote, error) {
 	preferences, err := s.Preferences(ctx, call.UserID)
 	if err != nil {
 		return quote{}, fmt.Errorf("recall preferences for the quote: %w", err)

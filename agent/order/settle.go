@@ -3,11 +3,13 @@ package order
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/capability"
 )
@@ -20,6 +22,9 @@ const commitTries = 3
 // that the person agreed to, and then the catalog commits. That commit is the point of no return.
 func (s *Service) Settle(ctx context.Context, call capability.Call, result json.RawMessage, failure error) (json.RawMessage, []capability.Change, error) {
 	o, err := s.Store.OrderByInvocation(ctx, call.ID)
+	if errors.Is(err, agent.ErrNotFound) {
+		return result, nil, failure // call_food that only recommended
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("load the order of %s: %w", call.ID, err)
 	}

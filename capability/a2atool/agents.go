@@ -59,3 +59,25 @@ func Order(client *a2a.Client) capability.Definition {
 		InputSchema: json.RawMessage(`{"type":"object","properties":{` + itemsSchema + `},"required":["items"],"additionalProperties":false}`),
 	})
 }
+
+const textSchema = `{"type":"object","properties":{
+	"text":{"type":"string","minLength":1,"maxLength":500,"description":"What the person wants, in their words"}},
+	"required":["text"],"additionalProperties":false}`
+
+// Food is both halves in one, as the founding design had it (D-93, D-99); only with FOOD_TOOLS=combined.
+func Food(client *a2a.Client) capability.Definition {
+	return New(client, "order_or_recommend", capability.Definition{
+		Name: "call_food", Provider: "food", Idempotent: true, RequiresConfirmation: true,
+		Description: "Asks the Food agent to recommend or to order, in words. The program asks the person to confirm; do not ask yourself.",
+		InputSchema: json.RawMessage(textSchema),
+	})
+}
+
+// Intent is what call_food asks the Food agent before the person is asked: what it would do. Hidden.
+func Intent(client *a2a.Client) capability.Definition {
+	return New(client, "order_or_recommend", capability.Definition{
+		Name: "food_intent", Provider: "food", ReadOnly: true, Idempotent: true, Hidden: true,
+		Description: "What the Food agent would do about a request in words; it does nothing.",
+		InputSchema: json.RawMessage(textSchema),
+	})
+}
