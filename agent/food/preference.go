@@ -166,12 +166,9 @@ func isMeat(term string) bool {
 func terms(list string) []string {
 	var out []string
 	for _, term := range listBreak.Split(list, -1) {
-		for {
-			if _, known := groupOf(term); known {
-				break
-			}
-			next := strings.TrimSpace(fillerOf.ReplaceAllString(strings.TrimSpace(term), ""))
-			if next == term {
+		for term = strings.TrimSpace(term); ; {
+			next := strings.TrimSpace(fillerOf.ReplaceAllString(term, ""))
+			if _, known := groupOf(term); known || next == term {
 				break
 			}
 			term = next

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	breakPattern = regexp.MustCompile(`[，,。；;！!？?\n]|\.(?:\s|$)|[、]|和|跟|以及|还有|另外|外加|(?i:\s+(?:and|plus)\s+)`)
+	breakPattern = regexp.MustCompile(`[，,。；;：:！!？?（）()\n、]|\.(?:\s|$)|和|跟|以及|还有|另外|外加|(?i:\s+(?:and|plus)\s+)`)
 	removeAfter  = regexp.MustCompile(`^\s*(?:就|也|先|都)?(?:不要|不用|不点|不订|不吃|算|取消|去掉|拿掉|退)了?(?:吧)?\s*$|^(?i:\s*(?:off|is off|cancelled|canceled)\s*$)`)
 	removeBefore = regexp.MustCompile(`(?:不要|不用|不点|不订|去掉|取消|别点|别要|拿掉)(?:了)?(?:那|这)?\s*$|(?i:\b(?:no|without|remove|cancel|skip|drop|not)\s+(?:the\s+|any\s+)?)$`)
 	notePattern  = regexp.MustCompile(`不要|不放|不加|别放|别加|少放|少加|多放|多加|少|多点|多|加|免|去|微辣|中辣|特辣|重辣|不辣|走|打包|(?i:\b(?:no|not|without|less|extra|more|light|mild|hold|easy on|with)\b)`)

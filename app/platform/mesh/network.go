@@ -123,9 +123,9 @@ func (n *Network) owns(origin string) bool {
 	return false
 }
 
-// HasKey tells whether a request carries the internal key.
+// HasKey tells whether a request carries the internal key. Without a key nobody has it.
 func (n *Network) HasKey(r *http.Request) bool {
-	return subtle.ConstantTimeCompare([]byte(r.Header.Get(HeaderKey)), []byte(n.key)) == 1
+	return n.key != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get(HeaderKey)), []byte(n.key)) == 1
 }
 
 // RequireKey lets only requests with the internal key through.

@@ -60,6 +60,9 @@ type frame struct {
 }
 
 func (f *frame) add(line string) error {
+	if strings.HasPrefix(line, ":") { // a comment; endless heartbeats must not fill an event
+		return nil
+	}
 	if f.size += len(line); f.size > MaxEvent {
 		return fmt.Errorf("read event stream: %w", ErrTooLarge)
 	}
