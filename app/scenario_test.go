@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"agentmesh/agent"
 	"agentmesh/agent/agui"
 	"agentmesh/app"
 	"agentmesh/app/meshtest"
@@ -30,18 +31,15 @@ func stock(t *testing.T, m *meshtest.Mesh, id string) int {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_food_item","arguments":{"id":"` + id + `"}}}`
 	resp := m.Open("ann", http.MethodPost, "/mcp", body, http.Header{"Accept": {"application/json, text/event-stream"}})
 	defer func() { _ = resp.Body.Close() }()
-	var buf strings.Builder
-	if _, err := fmt.Fprint(&buf, readAll(t, resp)); err != nil {
-		t.Fatal(err)
-	}
-	_, data, _ := strings.Cut(buf.String(), "data: ")
+	body = readAll(t, resp)
+	_, data, _ := strings.Cut(body, "data: ")
 	var answer struct {
 		Result struct {
 			StructuredContent dish `json:"structuredContent"`
 		} `json:"result"`
 	}
 	if err := json.Unmarshal([]byte(strings.TrimSpace(data)), &answer); err != nil || answer.Result.StructuredContent.ID != id {
-		t.Fatalf("get_food_item %s: %v in %s", id, err, buf.String())
+		t.Fatalf("get_food_item %s: %v in %s", id, err, body)
 	}
 	return answer.Result.StructuredContent.Stock
 }
@@ -59,6 +57,16 @@ type orderView struct {
 		UnitFen  int64  `json:"unitFen"`
 		Note     string `json:"note"`
 	} `json:"lines"`
+}
+
+// openQuestion reads a user's one open question by REST.
+func openQuestion(m *meshtest.Mesh, user string) agent.Confirmation {
+	var out struct{ Items []agent.Confirmation }
+	m.Get(user, "/api/v1/confirmations?status=open", &out)
+	if len(out.Items) == 0 {
+		return agent.Confirmation{}
+	}
+	return out.Items[0]
 }
 
 func orders(m *meshtest.Mesh, user string) []orderView {

@@ -64,9 +64,7 @@ func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission 
 	if e.Prepare == nil {
 		return out
 	}
-	limit, cancel := context.WithTimeout(ctx, e.timeout())
-	defer cancel()
-	prepared, err := e.Prepare(limit, call)
+	prepared, err := prepare(ctx, e.Definition, call)
 	if err != nil {
 		return refuse(StagePrepare, statusOf(err), err)
 	}
@@ -105,9 +103,7 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 	}
 	var changes []Change
 	if e.Settle != nil {
-		settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-		result, changes, err = e.Settle(settle, call, result, err)
-		cancel()
+		result, changes, err = settle(ctx, e.Definition, call, result, err)
 	}
 	if err != nil {
 		flow.Log(ctx).Warn().Err(err).Str("tool", call.Name).Msg("capability failed")
@@ -133,17 +129,34 @@ func (p *Pipeline) replay(ctx context.Context, call Call, began time.Time) (Outc
 	return Outcome{Receipt: stored.Receipt, Result: stored.Result}, true
 }
 
-// attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of
-// it; a panic becomes a fault, since one broken capability must not end every run of the process.
+// caught, deferred, turns a panic into a fault: one broken capability must not end every run of the
+// process.
+func caught(ctx context.Context, name string, err *error) {
+	if r := recover(); r != nil {
+		flow.Log(ctx).Error().Interface("panic", r).Str("tool", name).Msg("capability panicked")
+		*err = fault.New(fault.Internal, "the tool %s broke", name)
+	}
+}
+
+func prepare(ctx context.Context, d Definition, call Call) (p Prepared, err error) {
+	limit, cancel := context.WithTimeout(ctx, d.timeout())
+	defer cancel()
+	defer caught(ctx, d.Name, &err)
+	return d.Prepare(limit, call)
+}
+
+func settle(ctx context.Context, d Definition, call Call, result json.RawMessage, failure error) (_ json.RawMessage, _ []Change, err error) {
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	defer caught(ctx, d.Name, &err)
+	return d.Settle(limit, call, result, failure)
+}
+
+// attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of it.
 func attempt(ctx context.Context, d Definition, call Call) (result json.RawMessage, err error) {
 	limit, cancel := context.WithTimeout(ctx, d.timeout())
 	defer cancel()
-	defer func() {
-		if r := recover(); r != nil {
-			flow.Log(ctx).Error().Interface("panic", r).Str("tool", call.Name).Msg("capability panicked")
-			result, err = nil, fault.New(fault.Internal, "the tool %s broke", d.Name)
-		}
-	}()
+	defer caught(ctx, d.Name, &err)
 	result, err = d.Handle(limit, call)
 	switch {
 	case err == nil && len(result) == 0:

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"agentmesh/a2a"
 	"agentmesh/a2a/gateway"
@@ -258,4 +260,29 @@ func TestModule_cancelReachesTheAgent(t *testing.T) {
 			<-stopped
 		})
 	}
+}
+
+// TestModule_inABubble shows that a call leaves nothing running, and that a silent stream outlives the transport's limits.
+func TestModule_inABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, a2a.ExecutorFunc(func(ctx context.Context, _ a2a.Request, _ func(a2a.Update) error) (a2a.Result, error) {
+			select {
+			case <-time.After(10 * time.Minute):
+				return a2a.Result{Text: "at last"}, nil
+			case <-ctx.Done():
+				return a2a.Result{}, ctx.Err()
+			}
+		}), nil)
+		began := time.Now()
+		out, err := r.agent(t, "echo").Stream(t.Context(), a2a.Request{Text: "wait"}, nil)
+		if err != nil || out.Text != "at last" || time.Since(began) < 10*time.Minute {
+			t.Errorf("got %+v, %v after %v", out, err, time.Since(began))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if _, err := r.agent(t, "echo").Call(ctx, a2a.Request{Text: "wait"}); fault.CodeOf(err) != fault.Timeout {
+			t.Errorf("deadline: got %v", err)
+		}
+		r.client.CloseIdleConnections()
+	})
 }

@@ -71,8 +71,33 @@ func exact(dishes []Dish, word string) (Dish, bool) {
 	return dishes[at], true
 }
 
-// partial finds the dishes whose name has the word in it, or is in it.
+// partial finds the dishes whose name has the word in it, or is in it. Of several, the one that has the word for a tag or at
+// the end of its English name is meant: rice is steamed rice and not a rice ball.
 func partial(dishes []Dish, word string) []Dish {
+	some := byName(dishes, word)
+	if len(some) == 1 {
+		return some
+	}
+	from := some
+	if len(some) == 0 {
+		from = dishes
+	}
+	tagged := slices.DeleteFunc(slices.Clone(from), func(d Dish) bool {
+		return !slices.ContainsFunc(d.Tags, func(tag string) bool { return strings.EqualFold(tag, word) })
+	})
+	if len(tagged) == 1 {
+		return tagged
+	}
+	last := slices.DeleteFunc(slices.Clone(some), func(d Dish) bool {
+		return !strings.HasSuffix(strings.ToLower(d.NameEn), " "+strings.ToLower(word))
+	})
+	if len(last) == 1 {
+		return last
+	}
+	return some
+}
+
+func byName(dishes []Dish, word string) []Dish {
 	var out []Dish
 	lower := strings.ToLower(word)
 	for _, d := range dishes {

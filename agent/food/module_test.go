@@ -136,6 +136,10 @@ func TestFood_textAndQuestion(t *testing.T) {
 	if err != nil || vague.State != a2a.InputRequired || !strings.Contains(vague.Question, "米饭") {
 		t.Fatalf("vague: got %+v, %v", vague, err)
 	}
+	sure, err := client.Call(t.Context(), a2a.Request{Text: "三份", TaskID: vague.TaskID})
+	if err != nil || !strings.Contains(string(sure.Data), `"quantity":3`) {
+		t.Errorf("after the number: got %+v %s, %v", sure, sure.Data, err)
+	}
 	list, err := client.Call(t.Context(), a2a.Request{Skill: "order_or_recommend", Arguments: json.RawMessage(`{"text":"What's on the menu?"}`)})
 	if err != nil || !strings.Contains(list.Text, "Steamed rice") || !strings.Contains(string(list.Data), `"weekdayEn":"Sunday"`) {
 		t.Errorf("menu: got %q %s, %v", list.Text, list.Data, err)

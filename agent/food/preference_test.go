@@ -106,6 +106,8 @@ func TestDish_isOf(t *testing.T) {
 		{"米饭", "花生", false},
 		{"土豆烧牛肉", "豆腐", false},
 		{"冬瓜排骨汤", "汤", true},
+		{"酸梅汤", "汤", false},
+		{"水煮牛肉", "猪肉", false},
 	} {
 		for _, d := range canteen().dishes {
 			if d.Name == c.dish && d.isOf(c.term) != c.want {

@@ -88,14 +88,17 @@ func narrow(dishes []Dish, query string, t taste) []Dish {
 			known, ok := groupOf(other)
 			return ok && known.zh[0] == term
 		}); !refused {
-			tests = append(tests, func(d Dish) bool { return d.isOf(term) })
+			tests = append(tests, func(d Dish) bool { return d.isMainly(term) })
 		}
+	}
+	if meatless := strings.Contains(query, "素菜"); meatless || t.vegetarian && strings.Contains(query, "素") {
+		tests = []func(Dish) bool{func(d Dish) bool { return d.Vegetarian && (!meatless || d.Category == "vegetable") }}
 	}
 	if spicyWish(query) {
 		tests = append(tests, func(d Dish) bool { return d.Spicy })
 	}
 	if len(tests) == 0 {
-		word := strings.TrimSpace(query)
+		word := strings.TrimSuffix(strings.TrimSpace(query), "的")
 		named := func(d Dish) bool {
 			zh, en := d.words()
 			return strings.Contains(zh, word) || hasWord(en, strings.ToLower(word))
@@ -152,7 +155,7 @@ func (t taste) score(d Dish) int {
 		score -= 4
 	}
 	for _, term := range t.like {
-		if d.isOf(term) {
+		if d.isMainly(term) {
 			score += 25
 		}
 	}
@@ -190,14 +193,14 @@ func (t taste) reason(d Dish) (string, string) {
 		zh, en = append(zh, "素菜"), append(en, "vegetarian")
 	}
 	for _, term := range t.like {
-		if d.isOf(term) {
+		if d.isMainly(term) {
 			nameZh, nameEn := termNames(term)
 			zh, en = append(zh, "有您喜欢的"+nameZh), append(en, "has the "+nameEn+" you like")
 		}
 	}
 	for _, term := range t.allergies {
 		nameZh, nameEn := termNames(term)
-		zh, en = append(zh, "不含"+nameZh), append(en, "without "+nameEn)
+		zh, en = append(zh, "未标注含"+nameZh), append(en, "no "+nameEn+" listed")
 	}
 	if t.light && !d.Spicy {
 		zh, en = append(zh, "清淡"), append(en, "light")

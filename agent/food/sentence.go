@@ -41,7 +41,8 @@ type reader struct {
 
 type readItem struct {
 	orderItem
-	counted bool
+	counted  bool
+	question string // about its portions
 }
 
 const firstLetter = 0xE000
@@ -59,6 +60,7 @@ func readOrder(text string, dishes []Dish) readItems {
 		if r.removed[item.Dish] {
 			continue
 		}
+		r.out.question = first(r.out.question, item.question)
 		if item.Quantity == nil {
 			item.Quantity = numberOf(1)
 		}
@@ -196,7 +198,7 @@ func (r *reader) plain(text, join string) {
 		name, note = strings.TrimSpace(name[:at[0]]), trimNote(name[at[0]:])
 	}
 	switch {
-	case name == "" && counted && current != nil && !current.counted:
+	case name == "" && counted && current != nil && (!current.counted || current.question != ""):
 		r.count(current, q, Dish{Name: current.Dish})
 		r.countEach(text, q)
 	case name != "" && (counted || ordered) && len([]rune(name)) <= 40:
@@ -213,9 +215,9 @@ func (r *reader) count(item *readItem, q numeral.Phrase, d Dish) {
 	item.counted = true
 	switch n, whole := q.Count(); {
 	case whole:
-		item.Quantity = numberOf(n)
+		item.Quantity, item.question = numberOf(n), ""
 	case q.Kind == numeral.Vague:
-		r.out.question = "请问" + d.Name + "要几份？How many portions of " + first(d.NameEn, d.Name) + " would you like?"
+		item.question = "请问" + d.Name + "要几份？How many portions of " + first(d.NameEn, d.Name) + " would you like?"
 	case q.Kind == numeral.Half, q.Kind == numeral.Fraction:
 		r.out.err = fault.New(fault.Invalid, "%s只能整份订，不能订%s / only whole portions can be ordered", d.Name, q.Text)
 	default:

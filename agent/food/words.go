@@ -78,7 +78,7 @@ func kindsIn(text string) []group {
 	for _, length := range []int{4, 3, 2, 1} {
 		for _, g := range groups() {
 			for _, name := range g.zh {
-				if len([]rune(name)) == length && strings.Contains(left, name) {
+				if len([]rune(name)) == length && strings.Contains(without(left, name), name) {
 					found, left = append(found, g), strings.ReplaceAll(left, name, "·")
 				}
 			}
@@ -92,21 +92,48 @@ func kindsIn(text string) []group {
 	return found
 }
 
-// isOf tells whether a dish is, or has in it, the kind of food that a word names. When in doubt it says yes.
+// isOf tells whether a dish is, or has in it, the kind of food that a word names. It is for what a person must not get:
+// everything that is said of the dish counts. Soup, dessert and the like are a matter of category alone.
 func (d Dish) isOf(term string) bool {
-	g, known := groupOf(term)
-	if !known {
-		g = group{zh: []string{term}, en: []string{strings.ToLower(term)}}
-	}
-	if g.category != "" && g.category == d.Category {
-		return true
+	g := kind(term)
+	switch g.category {
+	case "":
+	case "meat", "seafood": // may be in any dish
+		if g.category == d.Category {
+			return true
+		}
+	default:
+		return g.category == d.Category
 	}
 	zh, en := d.words()
+	return g.in(zh, en)
+}
+
+// isMainly tells whether a dish is of the kind that a word names. It is for what a person likes: by category, name and tags.
+func (d Dish) isMainly(term string) bool {
+	g := kind(term)
+	if g.category != "" {
+		return g.category == d.Category
+	}
+	tags := " " + strings.Join(d.Tags, " ")
+	return g.in(d.Name+tags, strings.ToLower(d.NameEn+tags))
+}
+
+func kind(term string) group {
+	if g, known := groupOf(term); known {
+		return g
+	}
+	return group{zh: []string{term}, en: []string{strings.ToLower(term)}}
+}
+
+// in tells whether a text has a name of the kind in it.
+func (g group) in(zh, en string) bool {
 	for _, name := range g.zh {
 		if hasHan(name) && strings.Contains(without(zh, name), name) {
 			return true
 		}
 	}
+	en = otherThings.ReplaceAllString(en, "")
 	return slices.ContainsFunc(g.en, func(name string) bool { return hasWord(en, name) })
 }
 
@@ -114,11 +141,11 @@ func (d Dish) isOf(term string) bool {
 func (d Dish) words() (zh, en string) {
 	lists := strings.Join(append(slices.Clone(d.Allergens), d.Tags...), " ")
 	zh = d.Name + " " + d.Description + " " + lists
-	en = strings.ToLower(d.NameEn + " " + d.DescriptionEn + " " + lists)
-	return zh, freeOf.ReplaceAllString(en, "")
+	return zh, strings.ToLower(d.NameEn + " " + d.DescriptionEn + " " + lists)
 }
 
-var freeOf = regexp.MustCompile(`fish[- ]fragrant|[a-z]+-free`)
+// otherThings are English words with a kind's name in them that mean something else.
+var otherThings = regexp.MustCompile(`fish[- ]fragrant|[a-z]+-free|soy ?milk|coconut milk`)
 
 // without takes out of a text what has a word in it and means something else: 鱼香 has no fish in it.
 func without(text, word string) string {
@@ -134,6 +161,10 @@ func without(text, word string) string {
 		others = []string{"甜椒", "不甜"}
 	case "饭":
 		others = []string{"饭后", "下饭", "配饭"}
+	case "蛋":
+		others = []string{"高蛋白", "低蛋白"}
+	case "肉丝", "肉末", "肉片":
+		others = []string{"牛肉", "鸡肉", "羊肉", "鱼肉", "鸭肉"}
 	case "肉":
 		others = []string{"果肉"}
 	}
