@@ -1,7 +1,7 @@
 package weather
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,7 +9,7 @@ import (
 )
 
 //go:embed cities.json
-var citiesJSON []byte
+var files embed.FS
 
 // city is a place with its climate: twelve monthly means, January first.
 type city struct {
@@ -25,8 +25,12 @@ type city struct {
 type atlas []city
 
 func loadCities() (atlas, error) {
+	raw, err := files.ReadFile("cities.json")
+	if err != nil {
+		return nil, fmt.Errorf("read cities.json: %w", err)
+	}
 	var a atlas
-	if err := json.Unmarshal(citiesJSON, &a); err != nil {
+	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, fmt.Errorf("read cities.json: %w", err)
 	}
 	return a, nil
