@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // Manifest describes a skill (D-109).
@@ -52,6 +54,8 @@ func ParseManifest(raw []byte) (Manifest, error) {
 		return Manifest{}, fmt.Errorf("read manifest %s: the version %q is not like 1.0.0", m.ID, m.Version)
 	case m.Name == "" || m.Publisher == "" || len(m.Capabilities) == 0:
 		return Manifest{}, fmt.Errorf("read manifest %s: name, publisher and capabilities are needed", m.ID)
+	case slices.ContainsFunc(m.Routing.Keywords, func(k string) bool { return strings.TrimSpace(k) == "" }):
+		return Manifest{}, fmt.Errorf("read manifest %s: a keyword is empty", m.ID)
 	case !m.AlwaysOn && len(m.Routing.Keywords) == 0:
 		return Manifest{}, fmt.Errorf("read manifest %s: it is not always on and has no keywords, so nothing could choose it", m.ID)
 	}

@@ -63,15 +63,18 @@ func fallBack(enabled []Manifest, previous []string) []Routed {
 // matches lists the keywords that occur in a message: Chinese ones anywhere (Chinese has no spaces),
 // others as whole words in any case.
 func matches(keywords []string, message string) []string {
-	lower := strings.ToLower(message)
+	text := plain(message)
 	var found []string
 	for _, k := range keywords {
-		if occurs(lower, strings.ToLower(k)) {
+		if occurs(text, plain(k)) {
 			found = append(found, k)
 		}
 	}
 	return found
 }
+
+// plain takes the differences away that do not matter: case, and the form of an apostrophe.
+func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "’", "'") }
 
 func occurs(text, word string) bool {
 	if strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {

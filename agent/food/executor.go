@@ -115,9 +115,9 @@ func (r Recommendation) text(zh bool) string {
 	var b strings.Builder
 	for _, p := range r.Recommendations {
 		if zh {
-			fmt.Fprintf(&b, "推荐%s：%s。\n", p.Dish.Name, p.Reason)
+			fmt.Fprintf(&b, "推荐%s（%s 元）：%s。\n", p.Dish.Name, yuan(p.Dish.PriceFen), p.Reason)
 		} else {
-			fmt.Fprintf(&b, "%s: %s.\n", p.Dish.NameEn, p.ReasonEn)
+			fmt.Fprintf(&b, "%s (%s yuan): %s.\n", p.Dish.NameEn, yuan(p.Dish.PriceFen), p.ReasonEn)
 		}
 	}
 	return strings.TrimSpace(b.String())

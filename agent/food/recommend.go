@@ -208,6 +208,6 @@ func (t taste) reason(d Dish) (string, string) {
 	if len(zh) == 0 {
 		zh, en = append(zh, "今日供应"), append(en, "on the menu today")
 	}
-	return fmt.Sprintf("%s，%s 元，余 %d 份", strings.Join(zh, "，"), yuan(d.PriceFen), d.Stock),
-		fmt.Sprintf("%s; %s yuan, %d left", strings.Join(en, ", "), yuan(d.PriceFen), d.Stock)
+	return fmt.Sprintf("%s，余 %d 份", strings.Join(zh, "，"), d.Stock),
+		fmt.Sprintf("%s, %d left", strings.Join(en, ", "), d.Stock)
 }
