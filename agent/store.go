@@ -16,6 +16,10 @@ var (
 	ErrStale = errors.New("the run has moved on")
 	// ErrBusy says that another run of the conversation is active.
 	ErrBusy = errors.New("another run of the conversation is active")
+	// ErrConfirmationOpen says that a question of the conversation is open.
+	ErrConfirmationOpen = errors.New("a confirmation of the conversation is open")
+	// ErrMessageExists says that a message's id is taken.
+	ErrMessageExists = errors.New("the message id is taken")
 	// ErrAmbiguous says that a client's label names several runs.
 	ErrAmbiguous = errors.New("the label is not unique")
 )
@@ -57,7 +61,8 @@ type Step struct {
 // RunStore keeps runs. Every change is a compare-and-set that writes what goes with it in the same
 // transaction.
 type RunStore interface {
-	// CreateRun stores conversation, user message and PENDING run together.
+	// CreateRun stores conversation, user message and PENDING run together. ErrConfirmationOpen: a question
+	// of the conversation is open. ErrMessageExists: a message has this id already.
 	CreateRun(ctx context.Context, r Run, title string, input Message) error
 	// Append writes a step. ErrStale: the run is in none of the states of From. ErrBusy: the step would
 	// make a second active run in the conversation.
@@ -75,6 +80,8 @@ type RunStore interface {
 	RunByLabel(ctx context.Context, userID, clientRunID string) (Run, error)
 	// Runs lists a user's runs, newest first; of one conversation when threadID is not empty.
 	Runs(ctx context.Context, userID, threadID string, limit int) ([]Run, error)
+	// PendingRuns lists the ids of a conversation's PENDING runs, oldest first.
+	PendingRuns(ctx context.Context, userID, threadID string) ([]string, error)
 	// OpenRuns lists all users' runs that have not ended, oldest first.
 	OpenRuns(ctx context.Context) ([]Run, error)
 	Events(ctx context.Context, runID string, after int64) ([]Event, error)

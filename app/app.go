@@ -85,10 +85,10 @@ func (a *App) startModules(ctx context.Context) error {
 			return fmt.Errorf("build %s: %w", row.name, err)
 		}
 		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(row.name), flow.Middleware(row.name, m.Handler())))
+		a.modules = append(a.modules, m) // also when its start fails half-way: it is stopped then
 		if err := m.Start(ctx); err != nil {
 			return fmt.Errorf("start %s: %w", row.name, err)
 		}
-		a.modules = append(a.modules, m)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -67,6 +68,10 @@ func (a *App) greeting() string {
 	if a.config.demo() {
 		model = "the built-in demo model (set LLM_API_KEY, LLM_BASE_URL and LLM_MODEL for a real one)"
 	}
-	return fmt.Sprintf("AgentMesh %s\n  page   http://%s/\n  model  %s\n  data   %s\n  access no keys are configured: every program on this machine is trusted\n",
-		Version, a.Addr(), model, a.config.Data)
+	access := "no keys are configured: every program on this machine is trusted"
+	if host, _, err := net.SplitHostPort(a.Addr()); err != nil || !loopback(host) {
+		access = "WARNING: no keys are configured: everybody who reaches " + a.Addr() + " is trusted"
+	}
+	return fmt.Sprintf("AgentMesh %s\n  page   http://%s/\n  model  %s\n  data   %s\n  access %s\n",
+		Version, a.Addr(), model, a.config.Data, access)
 }

@@ -132,7 +132,6 @@ func TestErrorResult_HidesTheCause(t *testing.T) {
 	got := capability.ErrorResult(fault.Wrap(errors.New("hunter2"), fault.NotFound, `no dish "鱼"`))
 	wantJSON(t, got, `{"error":{"code":"not_found","message":"no dish \"鱼\""}}`)
 	wantJSON(t, capability.ErrorResult(errors.New("hunter2")), `{"error":{"code":"internal","message":"internal error"}}`)
-	wantJSON(t, capability.DeniedResult("rejected", "no"), `{"message":"no","reason":"rejected","status":"DENIED"}`)
 }
 
 // FuzzAdmit gives any text as arguments: nothing but one fitting object may pass, and a refusal is

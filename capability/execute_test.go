@@ -165,13 +165,8 @@ func TestExecute_SettlePanics(t *testing.T) {
 	wantReceipt(t, got.Receipt, capability.Failed, capability.StageAttempt, fault.Internal)
 }
 
-func TestExecute_Replay(t *testing.T) {
+func TestAdmit_KnownCall(t *testing.T) {
 	t.Parallel()
-	ran := 0
-	d := look(func(context.Context, capability.Call) (json.RawMessage, error) {
-		ran++
-		return json.RawMessage(`{}`), nil
-	})
 	l := &ledger{finishedFunc: func(userID, id string) (capability.Finished, bool, error) {
 		if userID == "broken" {
 			return capability.Finished{}, false, errors.New("disk")
@@ -181,45 +176,52 @@ func TestExecute_Replay(t *testing.T) {
 			Receipt: capability.Receipt{InvocationID: id, Status: capability.Succeeded, Stage: capability.StageReceipt},
 		}, userID == "anna", nil
 	}}
-	p, _ := pipeline(t, l, d)
+	ran := 0
+	p, kit := pipeline(t, l, look(func(context.Context, capability.Call) (json.RawMessage, error) {
+		ran++
+		return json.RawMessage(`{}`), nil
+	}))
 
-	got := p.Execute(t.Context(), call("look", `{"dish":"x"}`))
-	if !got.Receipt.Replayed || got.Receipt.Status != capability.Succeeded || string(got.Result) != `{"first":true}` {
-		t.Errorf("same again: got %+v, %s", got.Receipt, got.Result)
+	got := p.Admit(t.Context(), kit, call("look", `{"dish":"x"}`))
+	if got.Refusal == nil || !got.Refusal.Replayed || got.Refusal.Status != capability.Succeeded || string(got.Result) != `{"first":true}` {
+		t.Errorf("same again: got %+v, %s", got.Refusal, got.Result)
 	}
-	got = p.Execute(t.Context(), call("look", `{"dish":"y"}`))
-	wantReceipt(t, got.Receipt, capability.Failed, capability.StageIdempotency, fault.Conflict)
-	if ran != 0 {
-		t.Errorf("ran %d times, want the stored outcome", ran)
+	if result, err := p.Invoke(t.Context(), call("look", `{"dish":"x"}`)); err != nil || string(result) != `{"first":true}` || ran != 0 {
+		t.Errorf("invoke again: got %s, %v after %d runs", result, err, ran)
 	}
-	broken := call("look", `{"dish":"x"}`)
-	broken.UserID = "broken"
-	got = p.Execute(t.Context(), broken)
-	wantReceipt(t, got.Receipt, capability.Failed, capability.StageIdempotency, fault.Internal)
-	other := call("look", `{"dish":"x"}`)
-	other.UserID = "bob"
-	if got := p.Execute(t.Context(), other); got.Receipt.Replayed || ran != 1 {
-		t.Errorf("another user: got %+v after %d runs, want a call of its own", got.Receipt, ran)
+	got = p.Admit(t.Context(), kit, call("look", `{"dish":"y"}`))
+	wantReceipt(t, *got.Refusal, capability.Failed, capability.StageIdempotency, fault.Conflict)
+	broken, other := call("look", `{"dish":"x"}`), call("look", `{"dish":"x"}`)
+	broken.UserID, other.UserID = "broken", "bob"
+	got = p.Admit(t.Context(), kit, broken)
+	wantReceipt(t, *got.Refusal, capability.Failed, capability.StageIdempotency, fault.Internal)
+	if got := p.Admit(t.Context(), kit, other); got.Refusal != nil {
+		t.Errorf("another user: got %+v, want a call of its own", got.Refusal)
 	}
 }
 
-func TestDeny(t *testing.T) {
+func TestClose(t *testing.T) {
 	t.Parallel()
 	d := ask(says(`{}`))
 	d.Dismiss = func(c capability.Call, reason string) []capability.Change {
 		return []capability.Change{changed(c.ID + " " + reason)}
 	}
 	p, _ := pipeline(t, &ledger{}, d, look(says(`{}`)))
-	got := p.Deny(call("ask", `{}`), "rejected", "the person said no")
+	got := p.Close(call("ask", `{}`), capability.Denied, "rejected", "the person said no")
 	wantReceipt(t, got.Receipt, capability.Denied, capability.StageConfirm, "rejected")
 	wantJSON(t, got.Result, `{"message":"the person said no","reason":"rejected","status":"DENIED"}`)
 	if len(got.Changes) != 1 || got.Changes[0] != changed("inv-1 rejected") {
 		t.Errorf("got %v", got.Changes)
 	}
-	if got := p.Deny(call("look", `{}`), "expired", "late"); got.Changes != nil {
+	got = p.Close(call("ask", `{}`), capability.Indeterminate, "interrupted", "nobody knows")
+	wantJSON(t, got.Result, `{"message":"nobody knows","reason":"interrupted","status":"INDETERMINATE"}`)
+	if got.Changes != nil {
+		t.Errorf("got %v for a call that may have happened, want nothing dismissed", got.Changes)
+	}
+	if got := p.Close(call("look", `{}`), capability.Denied, "expired", "late"); got.Changes != nil {
 		t.Errorf("got %v, want no change", got.Changes)
 	}
-	if got := p.Deny(call("gone", `{}`), "policy", "no"); got.Receipt.Status != capability.Denied {
+	if got := p.Close(call("gone", `{}`), capability.Denied, "policy", "no"); got.Receipt.Status != capability.Denied {
 		t.Errorf("got %+v", got.Receipt)
 	}
 }
@@ -236,7 +238,7 @@ func TestInvoke_Audit(t *testing.T) {
 		{"succeeds", "look", `{"dish":"x"}`, says(`{"a":1}`), capability.Succeeded, capability.StageReceipt, ""},
 		{"fails", "look", `{"dish":"x"}`, fails(fault.New(fault.Conflict, "no")), capability.Failed, capability.StageAttempt, fault.Conflict},
 		{"panics", "look", `{"dish":"x"}`, func(context.Context, capability.Call) (json.RawMessage, error) { panic(1) }, capability.Failed, capability.StageAttempt, fault.Internal},
-		{"invalid_arguments", "look", `{}`, says(`{}`), capability.Failed, capability.StageValidate, fault.Invalid},
+		{"invalid_arguments", "look", `{}`, says(`{}`), capability.Invalid, capability.StageValidate, fault.Invalid},
 		{"asks_a_person", "ask", `{"dish":"x"}`, says(`{}`), capability.Denied, capability.StageConfirm, fault.Denied},
 	}
 	for _, tt := range tests {
@@ -253,7 +255,7 @@ func TestInvoke_Audit(t *testing.T) {
 			}
 			r := l.records[0]
 			wantReceipt(t, r.Receipt, tt.status, tt.stage, tt.code)
-			if r.UserID != "anna" || r.RunID != "run-1" || r.ThreadID != "t1" || r.Source != "model" || r.Input != tt.args || r.Output != string(result) || !r.At.Equal(at) {
+			if r.UserID != "anna" || r.RunID != "run-1" || r.ThreadID != "t1" || r.Source != "model" || r.Input != tt.args || (err == nil && r.Output != string(result)) || !r.At.Equal(at) {
 				t.Errorf("got %+v", r)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"agentmesh/app/platform/fault"
@@ -42,8 +41,8 @@ type Admission struct {
 	Result  json.RawMessage
 }
 
-// Admit takes a proposed call through resolve, validate and prepare. It has no effect but what Prepare
-// holds, and may be repeated.
+// Admit takes a proposed call through resolve, validate, idempotency and prepare. It has no effect but
+// what Prepare holds, and may be repeated.
 func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission {
 	began := p.now()
 	refuse := func(stage Stage, status Status, err error) Admission {
@@ -57,7 +56,13 @@ func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission 
 	if err := validate(e.schema, call.Args); err != nil {
 		return refuse(StageValidate, Invalid, err)
 	}
-	if !e.RequiresConfirmation {
+	stored, known, err := p.known(ctx, call)
+	switch {
+	case err != nil:
+		return refuse(StageIdempotency, Failed, err)
+	case known:
+		return stored
+	case !e.RequiresConfirmation:
 		return Admission{Definition: e.Definition}
 	}
 	out := Admission{Definition: e.Definition, Ask: true}
@@ -94,9 +99,6 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 		err := fault.New(fault.NotFound, "the tool %q is no longer there", clip(call.Name, 64))
 		return Outcome{Receipt: p.receipt(call, began, Failed, StageResolve, err), Result: ErrorResult(err)}
 	}
-	if out, done := p.replay(ctx, call, began); done {
-		return out
-	}
 	result, err := attempt(ctx, e.Definition, call)
 	if err != nil && ctx.Err() != nil {
 		return Outcome{Receipt: p.receipt(call, began, Cancelled, StageAttempt, err), Result: ErrorResult(err)}
@@ -112,95 +114,18 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 	return Outcome{Receipt: p.receipt(call, began, Succeeded, StageReceipt, nil), Result: result, Changes: changes}
 }
 
-// replay answers a call whose id has an outcome already: the same arguments get the stored one, others
-// are a conflict.
-func (p *Pipeline) replay(ctx context.Context, call Call, began time.Time) (Outcome, bool) {
+// known answers a call whose id has an outcome already: the same arguments get the stored one, others are
+// a conflict.
+func (p *Pipeline) known(ctx context.Context, call Call) (Admission, bool, error) {
 	stored, found, err := p.ledger.Finished(ctx, call.UserID, call.ID)
-	if err == nil && !found {
-		return Outcome{}, false
+	if err != nil || !found {
+		return Admission{}, false, err
 	}
-	if err == nil && !bytes.Equal(stored.Args, call.Args) {
-		err = fault.New(fault.Conflict, "the call id %s was used with other arguments", call.ID)
-	}
-	if err != nil {
-		return Outcome{Receipt: p.receipt(call, began, Failed, StageIdempotency, err), Result: ErrorResult(err)}, true
+	if !bytes.Equal(stored.Args, call.Args) {
+		return Admission{}, false, fault.New(fault.Conflict, "the call id %s was used with other arguments", call.ID)
 	}
 	stored.Receipt.Replayed = true
-	return Outcome{Receipt: stored.Receipt, Result: stored.Result}, true
-}
-
-// caught, deferred, turns a panic into a fault: one broken capability must not end every run of the
-// process.
-func caught(ctx context.Context, name string, err *error) {
-	if r := recover(); r != nil {
-		flow.Log(ctx).Error().Interface("panic", r).Str("tool", name).Msg("capability panicked")
-		*err = fault.New(fault.Internal, "the tool %s broke", name)
-	}
-}
-
-func prepare(ctx context.Context, d Definition, call Call) (p Prepared, err error) {
-	limit, cancel := context.WithTimeout(ctx, d.timeout())
-	defer cancel()
-	defer caught(ctx, d.Name, &err)
-	return d.Prepare(limit, call)
-}
-
-func settle(ctx context.Context, d Definition, call Call, result json.RawMessage, failure error) (_ json.RawMessage, _ []Change, err error) {
-	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-	defer cancel()
-	defer caught(ctx, d.Name, &err)
-	return d.Settle(limit, call, result, failure)
-}
-
-// attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of it.
-func attempt(ctx context.Context, d Definition, call Call) (result json.RawMessage, err error) {
-	limit, cancel := context.WithTimeout(ctx, d.timeout())
-	defer cancel()
-	defer caught(ctx, d.Name, &err)
-	result, err = d.Handle(limit, call)
-	switch {
-	case err == nil && len(result) == 0:
-		return json.RawMessage(`{}`), nil
-	case err != nil && ctx.Err() != nil:
-		return nil, fault.Wrap(err, fault.Cancelled, "the call was cancelled")
-	case err != nil && errors.Is(limit.Err(), context.DeadlineExceeded):
-		return nil, fault.Wrap(err, fault.Timeout, "the tool %s did not answer within %s", d.Name, d.timeout())
-	}
-	return result, err
-}
-
-// Invoke takes a call through the whole pipeline for a caller that is the program itself: what asks a
-// person cannot be called this way. The record goes to the ledger.
-func (p *Pipeline) Invoke(ctx context.Context, call Call) (json.RawMessage, error) {
-	began := p.now()
-	e, ok := p.registry.entries[call.Name]
-	if !ok {
-		return nil, fault.New(fault.NotFound, "there is no capability %q", call.Name)
-	}
-	var result json.RawMessage
-	stage := StageValidate
-	err := validate(e.schema, call.Args)
-	if err == nil && e.RequiresConfirmation {
-		stage, err = StageConfirm, fault.New(fault.Denied, "%s needs a person's yes", call.Name)
-	}
-	if err == nil {
-		stage = StageAttempt
-		result, err = attempt(ctx, e.Definition, call)
-	}
-	receipt := p.receipt(call, began, Succeeded, StageReceipt, nil)
-	if err != nil {
-		receipt = p.receipt(call, began, statusOf(err), stage, err)
-	}
-	p.audit(ctx, call, receipt, result)
-	return result, err
-}
-
-func (p *Pipeline) audit(ctx context.Context, call Call, receipt Receipt, result json.RawMessage) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
-	defer cancel()
-	if err := p.ledger.Audit(ctx, p.RecordOf(ctx, call, receipt, result)); err != nil {
-		flow.Log(ctx).Error().Err(err).Str("tool", call.Name).Msg("audit not written")
-	}
+	return Admission{Refusal: &stored.Receipt, Result: stored.Result}, true, nil
 }
 
 // RecordOf makes the audit record of a call.
@@ -227,30 +152,4 @@ func (p *Pipeline) receipt(call Call, began time.Time, status Status, stage Stag
 func (p *Pipeline) Lookup(name string) (Definition, bool) {
 	e, ok := p.registry.entries[name]
 	return e.Definition, ok
-}
-
-// Deny makes the outcome of a call that a person, time or a cancel kept from running. It is not an
-// error (D-96); Dismiss's changes go with it.
-func (p *Pipeline) Deny(call Call, reason, message string) Outcome {
-	r := p.receipt(call, p.now(), Denied, StageConfirm, nil)
-	r.Code, r.Message = reason, message
-	out := Outcome{Receipt: r, Result: DeniedResult(reason, message)}
-	if d := p.registry.entries[call.Name].Definition; d.Dismiss != nil {
-		out.Changes = d.Dismiss(call, reason)
-	}
-	return out
-}
-
-// ErrorResult is the one form in which a model reads a failed call.
-func ErrorResult(err error) json.RawMessage {
-	out, _ := json.Marshal(map[string]any{"error": map[string]string{
-		"code": string(fault.CodeOf(err)), "message": fault.MessageOf(err),
-	}})
-	return out
-}
-
-// DeniedResult is the one form in which a model reads a call that was not allowed to run.
-func DeniedResult(reason, message string) json.RawMessage {
-	out, _ := json.Marshal(map[string]string{"status": string(Denied), "reason": reason, "message": message})
-	return out
 }

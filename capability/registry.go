@@ -61,6 +61,11 @@ func (r *Registry) Has(name string) bool {
 	return ok
 }
 
+// everything is the toolkit of the program itself: hidden capabilities too.
+func (r *Registry) everything() Toolkit {
+	return Toolkit{definitions: r.All()}
+}
+
 // Toolkit picks the named capabilities for one turn: registered, enabled and not hidden ones.
 func (r *Registry) Toolkit(names []string) Toolkit {
 	var t Toolkit

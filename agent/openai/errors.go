@@ -4,77 +4,120 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 
-	oai "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
 
 	"agentmesh/app/platform/fault"
 )
 
+// maxWords caps what is read of an answer with an HTTP error, in bytes.
+const maxWords = 64 << 10
+
+// errStatus is an answer with an HTTP error. The endpoint's words may repeat a key, so they are not part
+// of its text, which is logged.
+type errStatus struct {
+	status int
+	words  string
+}
+
+func (e errStatus) Error() string { return fmt.Sprintf("the endpoint answered HTTP %d", e.status) }
+
+// refused reads an HTTP error before the library does, which loses the status and the words of some.
+func refused(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	resp, err := next(r)
+	if err != nil || resp.StatusCode < http.StatusBadRequest {
+		return resp, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxWords))
+	return nil, errStatus{resp.StatusCode, wordsOf(raw)}
+}
+
 // classify turns what went wrong into a fault whose words hold no address and no key.
-func classify(ctx context.Context, err error) error {
-	var api *oai.Error
+func classify(ctx context.Context, err error, key string) error {
+	var status errStatus
 	var upstream errUpstream
 	switch {
 	case ctx.Err() != nil:
 		return fault.Wrap(err, fault.CodeOf(ctx.Err()), "the model call ended: %s", fault.MessageOf(ctx.Err()))
-	case errors.As(err, &api):
-		return byStatus(api.StatusCode, words(api), err)
+	case errors.As(err, &status):
+		return byStatus(status, clip(status.words, key))
 	case errors.As(err, &upstream):
-		return fault.Wrap(err, fault.Unavailable, "the model reported an error: %s", clip(upstream.message))
+		return fault.Wrap(err, fault.Unavailable, "the model reported an error: %s", clip(upstream.words, key))
 	case errors.Is(err, errNoStream):
 		return fault.Wrap(err, fault.Unavailable, "the model's address answers, but not with a chat completion; check LLM_BASE_URL")
+	case errors.Is(err, errGarbled):
+		return fault.Wrap(err, fault.Unavailable, "the model's answer cannot be read")
 	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.Wrap(err, fault.Unavailable, "the model's answer was cut off")
 	}
 	return fault.Wrap(err, fault.Unavailable, "the model cannot be reached")
 }
 
-func byStatus(status int, said string, err error) error {
-	switch {
+func byStatus(err errStatus, said string) error {
+	switch status := err.status; {
 	case status == http.StatusUnauthorized:
 		return fault.Wrap(err, fault.Denied, "the model refused the key; check LLM_API_KEY")
 	case status == http.StatusForbidden:
 		return fault.Wrap(err, fault.Denied, "the key may not use this model")
-	case status == http.StatusNotFound:
+	case status == http.StatusNotFound && said == "":
 		return fault.Wrap(err, fault.Invalid, "the model or its address does not exist; check LLM_BASE_URL and LLM_MODEL")
+	case status == http.StatusNotFound:
+		return fault.Wrap(err, fault.Invalid, "the model or its address does not exist; check LLM_BASE_URL and LLM_MODEL (it said: %s)", said)
 	case status == http.StatusTooManyRequests:
 		return fault.Wrap(err, fault.RateLimited, "the model is asked too often; try again later")
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= http.StatusInternalServerError:
 		return fault.Wrap(err, fault.Unavailable, "the model is not available right now (HTTP %d)", status)
 	}
-	return fault.Wrap(err, fault.Invalid, "the model refused the request (HTTP %d): %s", status, clip(said))
+	return fault.Wrap(err, fault.Invalid, "the model refused the request (HTTP %d): %s", err.status, said)
 }
 
-// words finds what an endpoint said beside its status; some put it elsewhere than the library looks.
-func words(api *oai.Error) string {
-	if api.Message != "" {
-		return api.Message
-	}
-	if api.Response == nil {
+// errorDocument holds the places where endpoints put their words.
+type errorDocument struct {
+	Error   json.RawMessage `json:"error"`
+	Message json.RawMessage `json:"message"`
+}
+
+// wordsOf finds what an endpoint said in a document, or in the first of a list of them.
+func wordsOf(raw []byte) string {
+	var list []errorDocument
+	var doc errorDocument
+	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
+		doc = list[0]
+	} else if json.Unmarshal(raw, &doc) != nil {
 		return ""
 	}
-	raw, _ := io.ReadAll(io.LimitReader(api.Response.Body, 4<<10))
-	var doc struct {
-		Message string          `json:"message"`
-		Error   json.RawMessage `json:"error"`
+	return chunk{Error: doc.Error, Message: doc.Message}.words()
+}
+
+// words finds what an endpoint said of an error: in its message, or as the error itself.
+func (c chunk) words() string {
+	var object struct {
+		Message string `json:"message"`
 	}
-	if json.Unmarshal(raw, &doc) != nil {
+	var text string
+	switch {
+	case json.Unmarshal(c.Error, &object) == nil && object.Message != "":
+		return object.Message
+	case json.Unmarshal(c.Error, &text) == nil && text != "":
+		return text
+	case json.Unmarshal(c.Message, &text) == nil && text != "":
+		return text
+	case isNull(c.Error):
 		return ""
 	}
-	if doc.Message == "" && !isNull(doc.Error) {
-		return errorText(doc.Error)
-	}
-	return doc.Message
+	return string(c.Error)
 }
 
 // clip shortens an endpoint's words, and leaves them out when they may repeat a key or an address.
-func clip(s string) string {
+func clip(s, key string) string {
 	const most = 300
-	if strings.Contains(s, "sk-") || strings.Contains(s, "://") {
-		return "(its words are in the log only)"
+	if strings.Contains(s, "sk-") || strings.Contains(s, "://") || key != "" && strings.Contains(s, key) {
+		return "(its words are left out: they may hold a key or an address)"
 	}
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,14 +16,16 @@ import (
 	"agentmesh/app/platform/sse"
 )
 
-// errUpstream is an error that an endpoint sent in place of an answer, with its own words.
-type errUpstream struct{ message string }
+// errUpstream is an error that an endpoint sent in place of an answer, with its own words. They may
+// repeat a key, so they are not part of its text, which is logged.
+type errUpstream struct{ words string }
 
-func (e errUpstream) Error() string { return "the endpoint reported: " + e.message }
+func (errUpstream) Error() string { return "the endpoint reported an error" }
 
 var (
 	errNoStream = errors.New("the endpoint answered with something else than a chat completion")
 	errCut      = errors.New("the stream ended before the answer was complete")
+	errGarbled  = errors.New("a piece of the answer is not what the protocol says")
 )
 
 // chunk is what is read of a stream's event, or of a whole answer: both have the same shape but for
@@ -38,21 +41,36 @@ type chunk struct {
 		Completion int64 `json:"completion_tokens"`
 	} `json:"usage"`
 	Error json.RawMessage `json:"error"`
+	// Some endpoints send an error without that word.
+	Object  string          `json:"object"`
+	Message json.RawMessage `json:"message"`
 }
 
 type delta struct {
-	Content   string      `json:"content"`
-	Refusal   string      `json:"refusal"`
-	ToolCalls []callDelta `json:"tool_calls"`
+	Content      content       `json:"content"`
+	Refusal      string        `json:"refusal"`
+	ToolCalls    []callDelta   `json:"tool_calls"`
+	FunctionCall *functionPart `json:"function_call"` // the form before tool_calls
 }
 
-type callDelta struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	} `json:"function"`
+// content is a text, or the text parts of a list of parts.
+type content string
+
+// UnmarshalJSON takes both forms.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return json.Unmarshal(raw, (*string)(c))
+	}
+	for _, p := range parts {
+		if p.Type == "text" {
+			*c += content(p.Text)
+		}
+	}
+	return nil
 }
 
 // fold builds an answer from a stream's pieces.
@@ -65,13 +83,6 @@ type fold struct {
 	finish string
 	done   bool
 	usage  agent.Usage
-}
-
-type call struct {
-	index int
-	id    string
-	name  string
-	args  strings.Builder
 }
 
 // read takes a whole response: a stream, or one JSON document from an endpoint that does not stream.
@@ -91,7 +102,7 @@ func (f *fold) read(resp *http.Response) error {
 		if err != nil {
 			return err
 		}
-		if err := f.event(strings.TrimSpace(e.Data)); err != nil || f.done {
+		if err := f.event(e.Name, strings.TrimSpace(e.Data)); err != nil || f.done {
 			return err
 		}
 	}
@@ -101,17 +112,19 @@ func (f *fold) read(resp *http.Response) error {
 	return nil
 }
 
-func (f *fold) event(data string) error {
+func (f *fold) event(name, data string) error {
 	switch {
 	case data == "[DONE]":
 		f.done = true
 		return nil
+	case name == "error":
+		return errUpstream{wordsOf([]byte(data))}
 	case !strings.HasPrefix(data, "{"): // heartbeats of many shapes
 		return nil
 	}
 	var c chunk
 	if err := json.Unmarshal([]byte(data), &c); err != nil {
-		return fmt.Errorf("read a piece of the answer: %w", err)
+		return fmt.Errorf("%w: %w", errGarbled, err)
 	}
 	return f.add(c)
 }
@@ -125,28 +138,33 @@ func (f *fold) whole(body io.Reader) error {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return errNoStream
 	}
-	if len(c.Choices) == 0 && isNull(c.Error) {
+	if len(c.Choices) == 0 && !c.failed() {
 		return errNoStream
 	}
 	f.done = true
 	return f.add(c)
 }
 
+// failed tells whether a piece is an error in place of an answer.
+func (c chunk) failed() bool {
+	return !isNull(c.Error) || c.Object == "error" || len(c.Choices) == 0 && !isNull(c.Message)
+}
+
 func (f *fold) add(c chunk) error {
-	if !isNull(c.Error) {
-		return errUpstream{errorText(c.Error)}
+	if c.failed() {
+		return errUpstream{c.words()}
 	}
 	if c.Usage != nil { // a running total on some endpoints: the last one counts
 		f.usage = agent.Usage{Input: c.Usage.Prompt, Output: c.Usage.Completion}
 	}
 	for _, choice := range c.Choices[:min(1, len(c.Choices))] {
-		for _, d := range []*delta{choice.Delta, choice.Message} {
-			if d == nil {
-				continue
-			}
-			f.say(d.Content + d.Refusal)
+		if d := cmp.Or(choice.Delta, choice.Message); d != nil { // both: the same twice
+			f.say(string(d.Content) + d.Refusal)
 			for _, part := range d.ToolCalls {
 				f.call(part)
+			}
+			if d.FunctionCall != nil {
+				f.call(callDelta{Function: *d.FunctionCall})
 			}
 		}
 		if choice.FinishReason != "" {
@@ -178,56 +196,6 @@ func (f *fold) say(text string) {
 	}
 }
 
-// call adds a part of a call: by its id if that is known, by its index, or else to the call begun last.
-func (f *fold) call(part callDelta) {
-	target := f.target(part)
-	if target.id == "" {
-		target.id = part.ID
-	}
-	if target.name == "" {
-		target.name = part.Function.Name
-	}
-	target.args.WriteString(argumentText(part.Function.Arguments))
-}
-
-func (f *fold) target(part callDelta) *call {
-	var last, sameIndex *call
-	for _, c := range f.calls {
-		if part.ID != "" && c.id == part.ID {
-			return c
-		}
-		if part.Index != nil && c.index == *part.Index {
-			sameIndex = c
-		}
-		last = c
-	}
-	newHead := part.ID != "" || part.Function.Name != ""
-	switch {
-	case sameIndex != nil && !(newHead && sameIndex.id != "" && part.ID != "" && part.ID != sameIndex.id):
-		return sameIndex
-	case part.Index == nil && last != nil && !newHead:
-		return last
-	}
-	c := &call{index: -1}
-	if part.Index != nil {
-		c.index = *part.Index
-	}
-	f.calls = append(f.calls, c)
-	return c
-}
-
-// argumentText takes arguments as text; an endpoint that sends an object gets its JSON taken.
-func argumentText(raw json.RawMessage) string {
-	var text string
-	if isNull(raw) {
-		return ""
-	}
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
-}
-
 // into completes an answer. Ids are ours where the endpoint gave none, or one twice.
 func (f *fold) into(a *agent.Answer) {
 	a.Text, a.Usage, a.Finish = f.text.String(), f.usage, f.finish
@@ -238,15 +206,7 @@ func (f *fold) into(a *agent.Answer) {
 			c.id = flow.NewID("call")
 		}
 		seen[c.id] = true
-		args := strings.TrimSpace(c.args.String())
-		if args == "" || args == "null" {
-			args = "{}"
-		}
-		if !json.Valid([]byte(args)) { // kept as text; the schema check says what is wrong
-			raw, _ := json.Marshal(args)
-			args = string(raw)
-		}
-		a.Calls = append(a.Calls, agent.ToolCall{ID: c.id, Name: c.name, Args: json.RawMessage(args)})
+		a.Calls = append(a.Calls, agent.ToolCall{ID: c.id, Name: c.name, Args: arguments(c.args.String())})
 	}
 }
 
@@ -262,20 +222,6 @@ func (f *fold) complete() bool {
 
 func isNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || bytes.Equal(bytes.TrimSpace(raw), []byte("null"))
-}
-
-func errorText(raw json.RawMessage) string {
-	var object struct {
-		Message string `json:"message"`
-	}
-	var text string
-	switch {
-	case json.Unmarshal(raw, &object) == nil && object.Message != "":
-		return object.Message
-	case json.Unmarshal(raw, &text) == nil:
-		return text
-	}
-	return string(raw)
 }
 
 // peeked lets the first byte of a body be looked at before it is read.

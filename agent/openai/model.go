@@ -37,6 +37,7 @@ type Config struct {
 // Model is one endpoint with one model name.
 type Model struct {
 	name    string
+	key     string
 	service oai.ChatCompletionService
 }
 
@@ -46,11 +47,12 @@ var _ agent.Model = (*Model)(nil)
 func New(c Config) *Model {
 	options := []option.RequestOption{
 		option.WithBaseURL(c.BaseURL), option.WithHTTPClient(c.HTTP), option.WithMaxRetries(0),
+		option.WithMiddleware(refused),
 	}
 	if c.Key != "" {
 		options = append(options, option.WithAPIKey(c.Key))
 	}
-	return &Model{name: c.Model, service: oai.NewChatCompletionService(options...)}
+	return &Model{name: c.Model, key: c.Key, service: oai.NewChatCompletionService(options...)}
 }
 
 // CheckBaseURL finds what the library would take without a word and then send to a senseless address.
@@ -84,14 +86,14 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt, onText func(string))
 	_, err = m.service.New(ctx, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&resp),
 		option.WithHeader("Accept", "text/event-stream"))
 	if err != nil {
-		return out, classify(ctx, err)
+		return out, classify(ctx, err, m.key)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	f := fold{onText: onText}
 	err = f.read(resp)
 	f.into(&out)
 	if err != nil {
-		return out, classify(ctx, err)
+		return out, classify(ctx, err, m.key)
 	}
 	return out, nil
 }

@@ -3,7 +3,9 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -25,7 +27,16 @@ func Probe(ctx context.Context, c Config) error {
 	}
 	resp, err := c.HTTP.Do(r)
 	if err != nil {
-		return errors.New("nothing answers at " + r.URL.Host)
+		return fmt.Errorf("nothing answers at %s: %w", r.URL.Host, cause(err))
 	}
 	return resp.Body.Close()
+}
+
+// cause leaves out the whole address that net/http puts around an error.
+func cause(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package order
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -36,8 +37,13 @@ func (s *Service) work(ctx context.Context) {
 	reconcile := time.NewTicker(reconcileEvery)
 	defer reconcile.Stop()
 	s.reconcile(ctx)
+	var due time.Time // the next look; what wakes us before it must not put it off
 	for {
-		next := time.NewTimer(s.deliver(ctx))
+		began := time.Now()
+		if look := time.Now().Add(s.deliver(ctx)); !due.After(began) || look.Before(due) {
+			due = look
+		}
+		next := time.NewTimer(time.Until(due))
 		select {
 		case <-next.C:
 		case <-s.Store.OutboxChanged():
@@ -61,7 +67,7 @@ func (s *Service) deliver(ctx context.Context) time.Duration {
 	}
 	wait := reconcileEvery
 	for _, d := range due {
-		err := s.call(ctx, capability.Call{UserID: d.UserID}, d.Key+"/release", d.Op, map[string]any{"key": d.Key, "reason": d.Reason}, nil)
+		err := s.release(ctx, d)
 		if err == nil {
 			err = s.Store.Delivered(ctx, d.N, s.Now())
 		}
@@ -78,6 +84,17 @@ func (s *Service) deliver(ctx context.Context) time.Duration {
 		return 0
 	}
 	return wait
+}
+
+// release gives a hold back. A reservation that turns out to be COMMITTED belongs to an order that was
+// rejected: that must not be, and is not repaired without a person.
+func (s *Service) release(ctx context.Context, d Delivery) error {
+	var r reservation
+	err := s.call(ctx, capability.Call{UserID: d.UserID}, d.Key+"/release", d.Op, map[string]any{"key": d.Key, "reason": d.Reason}, &r)
+	if err == nil && r.State == "COMMITTED" {
+		return fmt.Errorf("the reservation %s of a rejected order is committed", d.Key)
+	}
+	return err
 }
 
 // reconcile settles the PLACING orders whose call has ended: the catalog says how each stands. Releasing

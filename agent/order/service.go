@@ -154,7 +154,7 @@ func (s *Service) hold(ctx context.Context, call capability.Call, key string, q 
 	if samePrices(r, q.Lines) {
 		return nil
 	}
-	_ = s.call(ctx, call, key, "release_reservation", map[string]any{"key": key, "reason": "price changed"}, nil) // else it expires
+	_ = s.call(ctx, call, key+"/release", "release_reservation", map[string]any{"key": key, "reason": "price changed"}, nil) // else it expires
 	return fault.New(fault.Conflict, "a price changed just now; please order again")
 }
 

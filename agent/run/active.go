@@ -3,8 +3,6 @@ package run
 import (
 	"context"
 	"sync"
-
-	"agentmesh/app/platform/flow"
 )
 
 // active owns the lifetime of work: at most one worker a run in this process, all of which end with
@@ -83,11 +81,6 @@ func (a *active) schedule(runID string) {
 	a.workers[runID] = w
 	a.wg.Go(func() {
 		defer a.drop(w)
-		defer func() {
-			if r := recover(); r != nil {
-				flow.Log(ctx).Error().Str("runId", runID).Interface("panic", r).Msg("worker panicked")
-			}
-		}()
 		a.work(ctx, w)
 	})
 }

@@ -131,7 +131,7 @@ func (s *Service) decision(ctx context.Context, j agent.Journal, c agent.Confirm
 			return step, nil
 		}
 		reason, message := denial(d)
-		o := s.Pipeline.Deny(callOf(j.Run, inv), reason, message)
+		o := s.Pipeline.Close(callOf(j.Run, inv), capability.Denied, reason, message)
 		s.settleInvocation(ctx, j.Run, inv, o, &step)
 		return step, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
 )
 
@@ -63,8 +64,7 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 		if inv.Status.Final() {
 			continue
 		}
-		o := s.Pipeline.Deny(callOf(j.Run, inv), reason, message)
-		o.Receipt.Status = capability.Cancelled
+		o := s.Pipeline.Close(callOf(j.Run, inv), s.closedAs(inv), reason, message)
 		s.settleInvocation(ctx, j.Run, inv, o, out)
 	}
 	for _, c := range j.Confirmations {
@@ -77,17 +77,24 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 	}
 }
 
+// closedAs says what a call without a result has become: one with an effect that was running when an
+// earlier process ended may have happened.
+func (s *Service) closedAs(inv agent.Invocation) capability.Status {
+	if d, _ := s.Pipeline.Lookup(inv.Name); inv.Status == capability.Running && !d.ReadOnly {
+		return capability.Indeterminate
+	}
+	return capability.Cancelled
+}
+
 // wakePending lets the conversation's waiting runs look whether it is their turn.
 func (s *Service) wakePending(ctx context.Context, userID, threadID string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	open, err := s.Store.OpenRuns(ctx)
+	waiting, err := s.Store.PendingRuns(ctx, userID, threadID)
 	if err != nil {
-		return // they look again with the next end, or at start
+		flow.Log(ctx).Error().Err(err).Msg("waiting runs not woken")
 	}
-	for _, r := range open {
-		if r.Status == agent.Pending && r.UserID == userID && r.ThreadID == threadID {
-			s.active.schedule(r.ID)
-		}
+	for _, runID := range waiting {
+		s.active.schedule(runID)
 	}
 }

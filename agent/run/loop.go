@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/flow"
@@ -12,9 +13,26 @@ import (
 // work takes a run's steps until it ends, or waits for a person. Outgoing calls end with ctx; what is
 // written does not.
 func (s *Service) work(ctx context.Context, w *worker) {
-	if err := s.takeSteps(ctx, w); err != nil {
-		flow.Log(ctx).Error().Err(err).Str("runId", w.runID).Msg("run worker stopped")
+	err := s.guardedSteps(ctx, w)
+	if err == nil || errors.Is(context.Cause(ctx), ErrShutdown) {
+		return
 	}
+	// A run is never left RUNNING with nobody at work: whatever kept this worker from going on, a full
+	// disk or a bug, another one tries a little later.
+	flow.Log(ctx).Error().Err(err).Str("runId", w.runID).Msg("run worker stopped; another one follows")
+	time.AfterFunc(retryWork, func() { s.active.schedule(w.runID) })
+}
+
+// retryWork is the pause before a run's next worker when one stopped with an error.
+const retryWork = 2 * time.Second
+
+func (s *Service) guardedSteps(ctx context.Context, w *worker) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("worker panicked: %v", p)
+		}
+	}()
+	return s.takeSteps(ctx, w)
 }
 
 func (s *Service) takeSteps(ctx context.Context, w *worker) error {

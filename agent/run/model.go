@@ -19,7 +19,8 @@ type round struct {
 	callID    string
 	messageID string
 	began     time.Time
-	speaking  bool
+	speaking  bool   // the message's start is written
+	unseen    string // what was said before it could be written
 }
 
 // askModel makes one model round and writes its answer: text, proposed calls, usage.
@@ -73,16 +74,18 @@ func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) 
 // say shows a piece of text. The message's start is in the journal before the first piece is seen.
 func (r *round) say(ctx context.Context, delta string) {
 	if !r.speaking {
-		r.speaking = true
 		err := r.s.append(ctx, agent.Step{
 			RunID: r.j.Run.ID, From: []agent.Status{agent.Running}, To: agent.Running,
 			Events: []agent.Event{agent.NewEvent(agent.MessageStarted, agent.MessageData{MessageID: r.messageID}, r.s.Now())},
 		})
 		if err != nil {
-			return // the answer is written as a whole, or the run has moved on
+			r.unseen += delta
+			return // tried again with the next piece; or the answer is written as a whole
 		}
+		r.speaking = true
 	}
-	r.s.live.say(r.j.Run.ID, r.messageID, delta)
+	r.s.live.say(r.j.Run.ID, r.messageID, r.unseen+delta)
+	r.unseen = ""
 }
 
 // record writes a complete answer. An answer without calls ends the run in the same transaction.

@@ -139,7 +139,7 @@ func capResults(messages []agent.Message) []agent.Message {
 		}
 		switch {
 		case m.Text == "":
-			out[i].Text = string(capability.DeniedResult("unknown", "there is no result of this call"))
+			out[i].Text = string(capability.NoResult())
 		case len(m.Text) > resultLimit:
 			out[i].Text = strings.ToValidUTF8(m.Text[:resultLimit], "") + "\n[cut: the result was longer; ask for less]"
 		}

@@ -96,15 +96,6 @@ func (e *OpenQuestionError) Error() string {
 
 // Create stores an input and its PENDING run. Begin sets it going, once somebody can watch it.
 func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
-	open, err := s.Store.OpenConfirmations(ctx, in.UserID)
-	if err != nil {
-		return agent.Run{}, fmt.Errorf("create run: %w", err)
-	}
-	for _, c := range open {
-		if c.ThreadID == in.ThreadID {
-			return agent.Run{}, &OpenQuestionError{c}
-		}
-	}
 	now := s.Now()
 	r := agent.Run{
 		ID: s.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
@@ -114,10 +105,32 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 		ID: in.MessageID, UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
 		Role: agent.User, Text: in.Text, CreatedAt: now,
 	}
-	if err := s.Store.CreateRun(ctx, r, title(in.Text), message); err != nil {
+	err := s.Store.CreateRun(ctx, r, title(in.Text), message)
+	if errors.Is(err, agent.ErrMessageExists) { // a client that sends a message again under its old id
+		message.ID = s.NewID("msg")
+		err = s.Store.CreateRun(ctx, r, title(in.Text), message)
+	}
+	if errors.Is(err, agent.ErrConfirmationOpen) {
+		return agent.Run{}, s.openConfirmation(ctx, in)
+	}
+	if err != nil {
 		return agent.Run{}, fmt.Errorf("create run: %w", err)
 	}
 	return r, nil
+}
+
+// openConfirmation is the refusal that shows the question in the way.
+func (s *Service) openConfirmation(ctx context.Context, in Input) error {
+	open, err := s.Store.OpenConfirmations(ctx, in.UserID)
+	if err != nil {
+		return fmt.Errorf("create run: %w", err)
+	}
+	for _, c := range open {
+		if c.ThreadID == in.ThreadID {
+			return &OpenQuestionError{c}
+		}
+	}
+	return fault.New(fault.Conflict, "a question of this conversation was open just now; send the message again")
 }
 
 // Begin lets a worker take the run's next step, now and whenever something happens to it.

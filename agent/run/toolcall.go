@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
 )
@@ -42,9 +43,7 @@ func (c *callSet) start(ctx context.Context, j agent.Journal, calls []agent.Invo
 			continue
 		}
 		c.busy[inv.ID] = true
-		c.wg.Go(func() {
-			c.done <- callDone{inv.ID, c.s.runCall(ctx, j.Run, inv)}
-		})
+		c.wg.Go(func() { c.done <- callDone{inv.ID, c.s.guardedCall(ctx, j.Run, inv)} })
 	}
 }
 
@@ -72,6 +71,17 @@ func callOf(r agent.Run, inv agent.Invocation) capability.Call {
 		ID: inv.ID, Name: inv.Name, Args: inv.Args, UserID: r.UserID,
 		ThreadID: r.ThreadID, RunID: r.ID, Source: "model",
 	}
+}
+
+// guardedCall turns a panic into the call's error: a bug must not end every run of the process.
+func (s *Service) guardedCall(ctx context.Context, r agent.Run, inv agent.Invocation) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			flow.Log(ctx).Error().Interface("panic", p).Str("tool", inv.Name).Msg("call panicked")
+			err = fault.New(fault.Internal, "the call of %s broke", inv.Name)
+		}
+	}()
+	return s.runCall(ctx, r, inv)
 }
 
 // runCall takes one call as far as it goes: to its result, or to the question.
@@ -121,8 +131,8 @@ func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocat
 	if d.ReadOnly || d.Idempotent {
 		return s.execute(ctx, r, inv, call)
 	}
-	o := s.Pipeline.Deny(call, "interrupted", "the program stopped while this ran; it is not known whether it happened")
-	o.Receipt.Status = capability.Indeterminate
+	o := s.Pipeline.Close(call, capability.Indeterminate, "interrupted",
+		"the program stopped while this ran; it is not known whether it happened")
 	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
 	s.settleInvocation(ctx, r, inv, o, &step)
 	return s.append(ctx, step)
@@ -134,7 +144,7 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	if !d.ReadOnly && inv.Status != capability.Running {
 		inv.Status = capability.Running
 		err := s.append(ctx, agent.Step{
-			RunID: r.ID, From: []agent.Status{agent.Running, agent.AwaitingConfirmation}, To: agent.Keep,
+			RunID: r.ID, From: open(), To: agent.Keep,
 			Invocations: []agent.Invocation{inv},
 			Events:      []agent.Event{agent.NewEvent(agent.CallStarted, callData(inv, d.Kind), s.Now())},
 		})
@@ -143,8 +153,12 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 		}
 	}
 	o := s.Pipeline.Execute(ctx, call)
-	if o.Receipt.Status == capability.Cancelled {
-		return nil // no outcome: the run's end closes it, or the next process makes it again
+	switch {
+	case o.Receipt.Status != capability.Cancelled:
+	case errors.Is(context.Cause(ctx), ErrShutdown):
+		return nil // no outcome: the next process makes it again
+	default: // it ended before it was settled, so nothing of it stands
+		o = s.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
 	}
 	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
 	s.settleInvocation(ctx, r, inv, o, &step)

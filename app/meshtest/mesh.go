@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -18,7 +17,7 @@ import (
 	"agentmesh/app/platform/mesh"
 )
 
-// Host is the host name of the main listener.
+// host is the host name of the main listener.
 const host = "public" + mesh.Domain
 
 // Options change what a scenario needs changed.
@@ -136,8 +135,8 @@ func Input(thread, text string) string {
 	return string(raw)
 }
 
-// Fatalf ends the scenario with what is known.
+// fatalf ends the scenario with what is known.
 func (m *Mesh) fatalf(format string, args ...any) {
 	m.t.Helper()
-	m.t.Fatal(fmt.Sprintf(format, args...))
+	m.t.Fatalf(format, args...)
 }

@@ -26,6 +26,7 @@ func allowed() map[string]string {
 		"app/platform/sse":     "",
 		"app/platform/mesh":    "",
 		"app/platform/numeral": "",
+		"app/platform/text":    "",
 		"capability":           "",
 		"mcp":                  "",
 		"a2a":                  "",

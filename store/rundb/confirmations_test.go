@@ -7,21 +7,17 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/capability"
+	"agentmesh/store/rundb"
 )
 
 // asking gives a run of anna's with open questions.
-func asking(t *testing.T, questions ...agent.Confirmation) (db decider) {
+func asking(t *testing.T, questions ...agent.Confirmation) *rundb.DB {
 	t.Helper()
-	d := open(t)
-	create(t, d, "anna", "t1", "run-1")
-	begin(t, d, "run-1")
-	await(t, d, "run-1", questions...)
-	return d
-}
-
-// decider is the part of the database that these tests use.
-type decider interface {
-	agent.RunStore
+	db := open(t)
+	create(t, db, "anna", "t1", "run-1")
+	begin(t, db, "run-1")
+	await(t, db, "run-1", questions...)
+	return db
 }
 
 func decision(status agent.ConfirmationStatus) agent.Decision {
@@ -158,12 +154,9 @@ func TestAppend_ClosesOpenQuestionsOnly(t *testing.T) {
 func TestOpenConfirmations(t *testing.T) {
 	t.Parallel()
 	db := asking(t, question("conf-1", "inv-1"), question("conf-2", "inv-2"))
-	create2 := agent.Run{ID: "run-2", UserID: "bob", ThreadID: "t1", CreatedAt: at}
-	must(t, db.CreateRun(t.Context(), create2, "t", agent.Message{ID: "m2", Role: agent.User}))
-	must(t, db.Append(t.Context(), step("run-2", agent.Pending, agent.Running)))
-	s := step("run-2", agent.Running, agent.AwaitingConfirmation)
-	s.Questions = []agent.Confirmation{question("conf-3", "inv-3")}
-	must(t, db.Append(t.Context(), s))
+	create(t, db, "bob", "t1", "run-2")
+	begin(t, db, "run-2")
+	await(t, db, "run-2", question("conf-3", "inv-3"))
 	if _, _, err := db.Decide(t.Context(), "conf-1", decision(agent.QuestionExpired), after()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"agentmesh/agent"
-	"agentmesh/app/platform/flow"
 	"agentmesh/store"
 )
 
@@ -42,6 +41,9 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 		if err != nil {
 			return fmt.Errorf("insert conversation: %w", err)
 		}
+		if err := noneOpen(ctx, tx, r.UserID, r.ThreadID); err != nil {
+			return err
+		}
 		res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, created_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, stamp(r.CreatedAt))
@@ -53,12 +55,28 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 			return err
 		}
 		err = insertMessage(ctx, tx, n, input)
-		if store.IsUnique(err) { // a client that sends a message again under its old id
-			input.ID = flow.NewID("msg")
-			err = insertMessage(ctx, tx, n, input)
+		if store.IsUnique(err) {
+			return agent.ErrMessageExists
 		}
 		return err
 	})
+}
+
+// noneOpen refuses an input while a question of its conversation is open (F-24).
+func noneOpen(ctx context.Context, tx *sql.Tx, userID, threadID string) error {
+	var open int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM confirmations c JOIN runs r ON r.n = c.run_n
+		WHERE c.status = 'OPEN' AND r.user_id = ? AND r.thread_id = ?`, userID, threadID).Scan(&open)
+	if err == nil && open > 0 {
+		return agent.ErrConfirmationOpen
+	}
+	return err
+}
+
+// PendingRuns lists the ids of a conversation's PENDING runs, oldest first.
+func (db *DB) PendingRuns(ctx context.Context, userID, threadID string) ([]string, error) {
+	return collect(ctx, db.Read(), func(row scanner) (id string, err error) { return id, row.Scan(&id) },
+		`SELECT id FROM runs WHERE user_id = ? AND thread_id = ? AND state = 0 ORDER BY n`, userID, threadID)
 }
 
 // Run gives one of a user's runs.

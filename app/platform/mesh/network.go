@@ -66,18 +66,11 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	if err != nil {
 		return nil, fmt.Errorf("dial %s: %w", addr, err)
 	}
-	name, internal := strings.CutSuffix(host, Domain)
-	if !internal {
-		d := net.Dialer{Timeout: 5 * time.Second}
-		return d.DialContext(ctx, network, addr)
+	if l := n.localTo(host); l != nil {
+		return l.dial(ctx)
 	}
-	n.mu.Lock()
-	l := n.local[name]
-	n.mu.Unlock()
-	if l == nil {
-		return nil, fmt.Errorf("dial %s: no module %q in this process", addr, name)
-	}
-	return l.dial(ctx)
+	d := net.Dialer{Timeout: 5 * time.Second}
+	return d.DialContext(ctx, network, addr)
 }
 
 // Transport is the round-tripper for calls between modules: the mesh's dialer, and the internal key on
@@ -109,8 +102,20 @@ func (t keyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the pool.
 func (t keyTransport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
+// localTo gives the listener of a module of this process by its host name. Other hosts under the same
+// domain are not ours: it is a common one for private networks.
+func (n *Network) localTo(host string) *pipeListener {
+	name, ok := strings.CutSuffix(host, Domain)
+	if !ok {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.local[name]
+}
+
 func (n *Network) owns(origin string) bool {
-	if strings.HasSuffix(origin, Domain) {
+	if n.localTo(strings.TrimPrefix(origin, "http://")) != nil {
 		return true
 	}
 	n.mu.Lock()

@@ -1,0 +1,241 @@
+package order_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"agentmesh/agent/order"
+	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
+)
+
+// books is a store of orders and deliveries in memory.
+type books struct {
+	mu        sync.Mutex
+	orders    map[string]order.Order
+	unsettled []order.Order
+	due       []row
+	applied   []capability.Change
+	queued    chan struct{}
+	err       error
+}
+
+type row struct {
+	order.Delivery
+	at   time.Time
+	done bool
+}
+
+func newBooks() *books {
+	return &books{orders: map[string]order.Order{}, queued: make(chan struct{}, 1)}
+}
+
+func (b *books) OrderByInvocation(_ context.Context, id string) (order.Order, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o, ok := b.orders[id]
+	if !ok {
+		return order.Order{}, errors.Join(b.err, errors.New("not found"))
+	}
+	return o, b.err
+}
+
+func (b *books) Unsettled(context.Context) ([]order.Order, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unsettled, b.err
+}
+
+func (b *books) Apply(_ context.Context, changes ...capability.Change) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.applied, b.unsettled = append(b.applied, changes...), nil
+	}
+	return b.err
+}
+
+func (b *books) Outbox(_ context.Context, now time.Time, limit int) ([]order.Delivery, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []order.Delivery
+	for _, r := range b.due {
+		if !r.done && !r.at.After(now) && len(out) < limit {
+			out = append(out, r.Delivery)
+		}
+	}
+	return out, b.err
+}
+
+func (b *books) Delivered(_ context.Context, n int64, _ time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.due[n].done = true
+	return nil
+}
+
+func (b *books) Retry(_ context.Context, n int64, at time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.due[n].at = at
+	b.due[n].Attempts++
+	return nil
+}
+
+func (b *books) OutboxChanged() <-chan struct{} { return b.queued }
+
+// queue adds a delivery and gives the token.
+func (b *books) queue(key string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.due = append(b.due, row{Delivery: order.Delivery{N: int64(len(b.due)), Key: key, Op: "release_reservation", Reason: "rejected", UserID: "anna"}})
+	select {
+	case b.queued <- struct{}{}:
+	default:
+	}
+}
+
+func (b *books) changes() []capability.Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.applied
+}
+
+func (b *books) open() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, r := range b.due {
+		if !r.done {
+			n++
+		}
+	}
+	return n
+}
+
+// world is the service with its store, and with tools that answer as the test says.
+type world struct {
+	*order.Service
+	books *books
+	tools map[string]func(args map[string]any) (string, error)
+	wants []string // preferences
+
+	mu    sync.Mutex
+	calls []capability.Call
+	times []time.Time
+}
+
+var began = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
+
+const quoted = `{"lines":[{"dishId":"food-001","name":"水煮牛肉","nameEn":"Sichuan boiled beef","quantity":2,"unitFen":3200,"amountFen":6400,"note":"不要辣"},` +
+	`{"dishId":"food-002","name":"米饭","nameEn":"Rice","quantity":1,"unitFen":300,"amountFen":300}],"totalFen":6700,"total":"67.00","date":"2026-11-29","note":"快一点",` +
+	`"warnings":[{"code":"spicy","dishId":"food-001"}]}`
+
+const held = `{"key":"inv-1/1","state":"HELD","lines":[{"dishId":"food-001","quantity":2,"unitFen":3200},{"dishId":"food-002","quantity":1,"unitFen":300}]}`
+
+func newWorld() *world {
+	w := &world{books: newBooks(), tools: map[string]func(map[string]any) (string, error){
+		"quote_order":         answers(quoted),
+		"reserve_stock":       answers(held),
+		"commit_reservation":  answers(`{"key":"inv-1/1","state":"COMMITTED"}`),
+		"release_reservation": answers(`{"key":"inv-1/1","state":"RELEASED"}`),
+	}}
+	w.Service = order.New(order.Deps{
+		Store: w.books, Call: w.call,
+		Preferences:     func(context.Context, string) ([]string, error) { return w.wants, nil },
+		ConfirmationTTL: 5 * time.Minute, Now: time.Now,
+		NewID: func(kind string) string { return kind + "-1" },
+	})
+	return w
+}
+
+func answers(result string) func(map[string]any) (string, error) {
+	return func(map[string]any) (string, error) { return result, nil }
+}
+
+func fails(code fault.Code) func(map[string]any) (string, error) {
+	return func(map[string]any) (string, error) { return "", fault.New(code, "it is %s", code) }
+}
+
+// inTurn answers call by call; the last answer stays.
+func inTurn(tools ...func(map[string]any) (string, error)) func(map[string]any) (string, error) {
+	n := 0
+	return func(args map[string]any) (string, error) {
+		tool := tools[min(n, len(tools)-1)]
+		n++
+		return tool(args)
+	}
+}
+
+func (w *world) call(_ context.Context, c capability.Call) (json.RawMessage, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls, w.times = append(w.calls, c), append(w.times, time.Now())
+	var args map[string]any
+	if err := json.Unmarshal(c.Args, &args); err != nil {
+		return nil, err
+	}
+	tool := w.tools[c.Name]
+	if tool == nil {
+		return nil, fmt.Errorf("no tool %s", c.Name)
+	}
+	result, err := tool(args)
+	return json.RawMessage(result), err
+}
+
+// made lists the calls of a tool.
+func (w *world) made(name string) []capability.Call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []capability.Call
+	for _, c := range w.calls {
+		if c.Name == name {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// waits lists the seconds from the first call of anything to each call.
+func (w *world) waits() []float64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []float64
+	for _, at := range w.times {
+		out = append(out, at.Sub(w.times[0]).Seconds())
+	}
+	return out
+}
+
+func theCall() capability.Call {
+	return capability.Call{
+		ID: "inv-1", Name: "place_order", UserID: "anna", ThreadID: "t1", RunID: "run-1", Source: "model",
+		Args: json.RawMessage(`{"items":[{"dish":"水煮牛肉","quantity":2,"note":"不要辣"},{"dish":"米饭","quantity":1}],"note":"快一点"}`),
+	}
+}
+
+// placed prepares the call and puts the order into the books, as the engine does.
+func (w *world) placed(t *testing.T) order.Order {
+	t.Helper()
+	p, err := w.Prepare(t.Context(), theCall())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := p.Changes[0].(order.OrderPlaced).Order
+	w.books.mu.Lock()
+	defer w.books.mu.Unlock()
+	w.books.orders[o.InvocationID] = o
+	return o
+}
+
+func wantCode(t *testing.T, err error, want fault.Code) {
+	t.Helper()
+	if fault.CodeOf(err) != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

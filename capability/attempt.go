@@ -1,0 +1,50 @@
+package capability
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+)
+
+func prepare(ctx context.Context, d Definition, call Call) (p Prepared, err error) {
+	limit, cancel := context.WithTimeout(ctx, d.timeout())
+	defer cancel()
+	defer caught(ctx, d.Name, &err)
+	return d.Prepare(limit, call)
+}
+
+// attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of it.
+func attempt(ctx context.Context, d Definition, call Call) (result json.RawMessage, err error) {
+	limit, cancel := context.WithTimeout(ctx, d.timeout())
+	defer cancel()
+	defer caught(ctx, d.Name, &err)
+	result, err = d.Handle(limit, call)
+	switch {
+	case err == nil && len(result) == 0:
+		return json.RawMessage(`{}`), nil
+	case err != nil && ctx.Err() != nil:
+		return nil, fault.Wrap(err, fault.Cancelled, "the call was cancelled")
+	case err != nil && errors.Is(limit.Err(), context.DeadlineExceeded):
+		return nil, fault.Wrap(err, fault.Timeout, "the tool %s did not answer within %s", d.Name, d.timeout())
+	}
+	return result, err
+}
+
+func settle(ctx context.Context, d Definition, call Call, result json.RawMessage, failure error) (_ json.RawMessage, _ []Change, err error) {
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	defer caught(ctx, d.Name, &err)
+	return d.Settle(limit, call, result, failure)
+}
+
+// caught, deferred, turns a panic into a fault: one broken capability must not end every run of the
+// process.
+func caught(ctx context.Context, name string, err *error) {
+	if r := recover(); r != nil {
+		flow.Log(ctx).Error().Interface("panic", r).Str("tool", name).Msg("capability panicked")
+		*err = fault.New(fault.Internal, "the tool %s broke", name)
+	}
+}

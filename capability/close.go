@@ -1,0 +1,43 @@
+package capability
+
+import (
+	"encoding/json"
+
+	"agentmesh/app/platform/fault"
+)
+
+// Close makes the outcome of a call that has none of its own: denied by a person or by time, cancelled
+// before or while it ran, or interrupted so that nobody knows (INDETERMINATE). It is not an error (D-96).
+// What its capability wants written when a call does not run goes with it, unless it may have run.
+func (p *Pipeline) Close(call Call, status Status, reason, message string) Outcome {
+	r := p.receipt(call, p.now(), status, StageConfirm, nil)
+	r.Code, r.Message = reason, message
+	out := Outcome{Receipt: r, Result: closedResult(status, reason, message)}
+	if status == Indeterminate {
+		out.Receipt.Stage = StageAttempt
+		return out
+	}
+	if d := p.registry.entries[call.Name].Definition; d.Dismiss != nil {
+		out.Changes = d.Dismiss(call, reason)
+	}
+	return out
+}
+
+// ErrorResult is the one form in which a model reads a failed call.
+func ErrorResult(err error) json.RawMessage {
+	out, _ := json.Marshal(map[string]any{"error": map[string]string{
+		"code": string(fault.CodeOf(err)), "message": fault.MessageOf(err),
+	}})
+	return out
+}
+
+// closedResult is the one form in which a model reads a call that was not run to its end.
+func closedResult(status Status, reason, message string) json.RawMessage {
+	out, _ := json.Marshal(map[string]string{"status": string(status), "reason": reason, "message": message})
+	return out
+}
+
+// NoResult is what a model reads of a call of which nothing is stored.
+func NoResult() json.RawMessage {
+	return closedResult(Indeterminate, "unknown", "there is no result of this call")
+}
