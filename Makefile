@@ -31,6 +31,7 @@ compiler:
 check: compiler tools ## format, import rule, vet, staticcheck
 	@unformatted=$$($(GOFUMPT) -l $$(git ls-files '*.go')); \
 		if [ -n "$$unformatted" ]; then echo "not gofumpt-formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+	go mod tidy -diff
 	go test -count=1 ./app/platform
 	go vet ./...
 	$(STATICCHECK) ./...
@@ -55,7 +56,7 @@ fmt: tools ## format the Go code
 	$(GOFUMPT) -w $$(git ls-files '*.go')
 
 golden: ## rewrite the golden files
-	go test ./store/... ./agent/... ./app/... -run Golden -update
+	go test ./app ./agent/orchestrator ./agent/agui ./store/catalogdb ./store/rundb -run Golden -update
 
 fuzz: ## run each fuzz target for a minute
 	@for t in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \

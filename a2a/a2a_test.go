@@ -194,6 +194,43 @@ func TestClient_cancelReachesTheTask(t *testing.T) {
 	}
 }
 
+// TestClient_cancelBeforeTheTaskHasAName: the agent has taken the message and has not answered yet when the caller leaves.
+func TestClient_cancelBeforeTheTaskHasAName(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	left, cancelled := make(chan struct{}), make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), `"CancelTask"`) {
+			cancelled <- string(body)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":"1","result":{}}`)
+			return
+		}
+		cancel()
+		<-left
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":{\"task\":{\"id\":\"task-9\",\"status\":{\"state\":\"TASK_STATE_WORKING\"}}}}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	client := a2a.NewClient(server.URL, nil)
+	if _, err := client.Call(ctx, a2a.Request{Text: "x"}); fault.CodeOf(err) != fault.Cancelled {
+		t.Errorf("error: got %v, want cancelled", err)
+	}
+	close(left)
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	if body := <-cancelled; !strings.Contains(body, `"id":"task-9"`) {
+		t.Errorf("got %s, want the cancellation of task-9", body)
+	}
+	if _, err := client.Call(t.Context(), a2a.Request{Text: "x"}); fault.CodeOf(err) != fault.Unavailable {
+		t.Errorf("call of a closed client: got %v", err)
+	}
+}
+
 func TestClient_deadlineIsATimeout(t *testing.T) {
 	t.Parallel()
 	agent := newScripted()

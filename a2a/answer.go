@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -37,7 +38,6 @@ type (
 		ContextID string           `json:"contextId"`
 		Status    answerStatus     `json:"status"`
 		Artifacts []answerArtifact `json:"artifacts"`
-		History   []answerMessage  `json:"history"`
 	}
 	statusUpdate struct {
 		TaskID    string       `json:"taskId"`
@@ -49,7 +49,6 @@ type (
 		Message *answerMessage `json:"message"`
 	}
 	answerMessage struct {
-		MessageID string `json:"messageId"`
 		TaskID    string `json:"taskId"`
 		ContextID string `json:"contextId"`
 		Parts     parts  `json:"parts"`
@@ -142,7 +141,7 @@ func (p *progress) outcome() (Outcome, error) {
 		out.ArtifactName, out.Data, out.Text = last.Name, last.Parts.data(), last.Parts.text()
 	}
 	switch t.Status.State {
-	case Completed, Submitted, Working:
+	case Completed:
 		return out, nil
 	case InputRequired:
 		out.Question = t.Status.Message.text()
@@ -150,7 +149,7 @@ func (p *progress) outcome() (Outcome, error) {
 	case AuthRequired:
 		return out, fault.New(fault.Denied, "the agent asks for a sign-in that this program cannot give")
 	case Rejected:
-		return out, fault.New(fault.Denied, "%s", first(t.Status.Message.text(), "the agent rejected the task"))
+		return out, fault.New(fault.Denied, "%s", cmp.Or(t.Status.Message.text(), "the agent rejected the task"))
 	case Canceled:
 		return out, fault.New(fault.Cancelled, "the task was cancelled")
 	case Failed:
@@ -161,14 +160,12 @@ func (p *progress) outcome() (Outcome, error) {
 
 // failedTask restores the fault of a failed task from its data part.
 func failedTask(m *answerMessage) error {
-	text := first(m.text(), "the agent failed")
+	said := cmp.Or(m.text(), "the agent failed")
 	if m != nil {
 		var f failure
-		if json.Unmarshal(m.Parts.data(), &f) == nil {
-			if code, ok := knownCode(string(f.Error.Code)); ok {
-				return fault.New(code, "%s", first(f.Error.Message, text))
-			}
+		if json.Unmarshal(m.Parts.data(), &f) == nil && fault.Known(f.Error.Code) {
+			return fault.New(f.Error.Code, "%s", cmp.Or(f.Error.Message, said))
 		}
 	}
-	return fault.New(fault.Internal, "%s", text)
+	return fault.New(fault.Internal, "%s", said)
 }

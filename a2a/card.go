@@ -3,6 +3,7 @@
 package a2a
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"agentmesh/app/platform/fault"
 )
@@ -129,7 +131,7 @@ func ReadCard(r io.Reader) (Card, error) {
 // ServeCard answers a GET with a card, with an entity tag and a lifetime (section 8.6.1).
 func ServeCard(w http.ResponseWriter, r *http.Request, c Card) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		methodNotAllowed(w, "GET, HEAD")
+		fault.MethodNotAllowed(w, "GET, HEAD")
 		return
 	}
 	body, err := json.Marshal(c)
@@ -138,33 +140,9 @@ func ServeCard(w http.ResponseWriter, r *http.Request, c Card) {
 		return
 	}
 	sum := sha256.Sum256(body)
-	etag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "public, max-age=300")
-	h.Set("ETag", etag)
-	if matches(r.Header.Get("If-None-Match"), etag) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	if r.Method == http.MethodGet {
-		_, _ = w.Write(body)
-	}
-}
-
-func matches(header, etag string) bool {
-	for _, tag := range strings.Split(header, ",") {
-		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
-			return true
-		}
-	}
-	return false
-}
-
-func methodNotAllowed(w http.ResponseWriter, allow string) {
-	w.Header().Set("Allow", allow)
-	fault.WriteProblem(w, fault.Problem{
-		Type: "about:blank", Title: http.StatusText(http.StatusMethodNotAllowed), Status: http.StatusMethodNotAllowed,
-		Detail: "this address takes " + allow, Code: string(fault.Invalid),
-	})
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }

@@ -2,6 +2,7 @@ package a2a
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,7 @@ func NewClient(address string, hc *http.Client) *Client {
 	return &Client{base: strings.TrimSuffix(strings.TrimSuffix(address, CardPath), "/"), http: &own}
 }
 
-// Close waits for cancellations that are still under way. The client takes no calls afterwards.
+// Close waits for calls and cancellations that are still under way. The client takes no calls afterwards.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -78,33 +79,8 @@ func (c *Client) Card(ctx context.Context) (Card, error) {
 	return ReadCard(resp.Body)
 }
 
-// Call sends a message and waits until the task ends or asks for something. A task that failed is a *fault.Error. When the
-// context ends first, the task is cancelled in the background.
-func (c *Client) Call(ctx context.Context, req Request) (Outcome, error) {
-	ctx, msg, err := c.message(ctx, req)
-	if err != nil {
-		return Outcome{}, err
-	}
-	var answer streamResponse
-	if err := c.call(ctx, methodSend, wire.SendMessageRequest{Message: msg}, &answer); err != nil {
-		if ctx.Err() != nil {
-			c.abandon(ctx, msg, "")
-		}
-		return Outcome{}, err
-	}
-	var p progress
-	p.add(answer)
-	return p.outcome()
-}
-
 // message makes the message of a request: a text part always, a data part when a skill is named.
 func (c *Client) message(ctx context.Context, req Request) (context.Context, *wire.Message, error) {
-	c.mu.Lock()
-	closed := c.closed
-	c.mu.Unlock()
-	if closed {
-		return ctx, nil, fault.New(fault.Unavailable, "the client is closed")
-	}
 	ids := flow.From(ctx)
 	msg := &wire.Message{
 		ID: req.MessageID, Role: wire.MessageRoleUser, TaskID: wire.TaskID(req.TaskID), ContextID: req.ContextID,
@@ -114,7 +90,7 @@ func (c *Client) message(ctx context.Context, req Request) (context.Context, *wi
 		msg.ID = messageID(ids, req.Skill)
 	}
 	if msg.ContextID == "" && msg.TaskID == "" {
-		msg.ContextID = first(ids.ContextID, flow.NewID("ctx")) // ours, so that an unanswered task can be found again
+		msg.ContextID = cmp.Or(ids.ContextID, flow.NewID("ctx"))
 	}
 	for name, id := range map[string]string{
 		metaTrace: ids.TraceID, metaRun: ids.RunID, metaThread: ids.ThreadID, metaInvocation: ids.ToolInvocationID,
@@ -174,23 +150,6 @@ func (c *Client) post(ctx context.Context, method, accept string, params any) (*
 	return resp, nil
 }
 
-// call makes a JSON-RPC request that has one answer.
-func (c *Client) call(ctx context.Context, method string, params, result any) error {
-	resp, err := c.post(ctx, method, "application/json", params)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := readAnswer(ctx, resp)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, result); err != nil {
-		return fault.Wrap(err, fault.Unavailable, "the agent's answer is not readable")
-	}
-	return nil
-}
-
 // readAnswer reads one JSON-RPC answer and gives its result, or its error as a fault.
 func readAnswer(ctx context.Context, resp *http.Response) (json.RawMessage, error) {
 	if resp.StatusCode != http.StatusOK {
@@ -228,28 +187,35 @@ func refusal(resp *http.Response) error {
 	if kind == "application/json" && json.Unmarshal(body, &e) == nil && e.Error != nil {
 		return e.Error.fault()
 	}
-	var problem struct{ Code, Detail string }
+	var problem struct {
+		Code   fault.Code
+		Detail string
+	}
 	if kind == "application/problem+json" && json.Unmarshal(body, &problem) == nil {
-		if code, ok := knownCode(problem.Code); ok {
-			return fault.New(code, "%s", problem.Detail)
+		if fault.Known(problem.Code) {
+			return fault.New(problem.Code, "%s", problem.Detail)
 		}
 	}
-	cause := fmt.Errorf("http status %d", resp.StatusCode)
-	switch s := resp.StatusCode; {
-	case s == http.StatusUnauthorized || s == http.StatusForbidden:
-		return fault.Wrap(cause, fault.Denied, "the agent refused the caller")
-	case s == http.StatusNotFound:
-		return fault.Wrap(cause, fault.NotFound, "there is no agent at this address")
-	case s == http.StatusTooManyRequests:
-		return fault.Wrap(cause, fault.RateLimited, "the agent takes no more calls now")
-	case s == http.StatusRequestEntityTooLarge:
-		return fault.Wrap(cause, fault.TooLarge, "the message is too large for the agent")
-	case s == http.StatusGatewayTimeout:
-		return fault.Wrap(cause, fault.Timeout, "the agent did not answer in time")
-	case s >= 500:
-		return fault.Wrap(cause, fault.Unavailable, "the agent is not available")
+	code := fault.FromStatus(resp.StatusCode)
+	return fault.Wrap(fmt.Errorf("http status %d", resp.StatusCode), code, "%s", refusalText(code))
+}
+
+func refusalText(code fault.Code) string {
+	switch code {
+	case fault.Denied:
+		return "the agent refused the caller"
+	case fault.NotFound:
+		return "there is no agent at this address"
+	case fault.RateLimited:
+		return "the agent takes no more calls now"
+	case fault.TooLarge:
+		return "the message is too large for the agent"
+	case fault.Timeout:
+		return "the agent did not answer in time"
+	case fault.Unavailable:
+		return "the agent is not available"
 	}
-	return fault.Wrap(cause, fault.Invalid, "the agent refused the message")
+	return "the agent refused the message"
 }
 
 // unreachable turns an error of the transport into a fault.

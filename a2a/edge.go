@@ -82,7 +82,7 @@ func (h *Handler) serveRPC(w http.ResponseWriter, r *http.Request) {
 	call, status, err := ReadCall(w, r)
 	if err != nil {
 		if status == http.StatusMethodNotAllowed {
-			methodNotAllowed(w, http.MethodPost)
+			fault.MethodNotAllowed(w, http.MethodPost)
 			return
 		}
 		WriteError(w, status, call.ID, err)
@@ -101,7 +101,7 @@ func (h *Handler) serveRPC(w http.ResponseWriter, r *http.Request) {
 		h.serveStream(ctx, w, r, call)
 		return
 	}
-	result, err := h.dispatch(ctx, r, call)
+	result, err := h.dispatch(ctx, call)
 	if err != nil {
 		if r.Context().Err() != nil {
 			return // nobody is there to read it

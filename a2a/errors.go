@@ -104,7 +104,7 @@ func asRPCError(err error) *rpcError {
 // fault restores the fault of an error object: from our code in its details, else from its number.
 func (e *rpcError) fault() *fault.Error {
 	for _, info := range e.Data {
-		if code, ok := knownCode(info.Metadata["code"]); ok {
+		if code := fault.Code(info.Metadata["code"]); fault.Known(code) {
 			return fault.New(code, "%s", e.Message)
 		}
 	}
@@ -121,16 +121,6 @@ func (e *rpcError) fault() *fault.Error {
 		return fault.New(code, "the agent answered with error %d", e.Code)
 	}
 	return fault.New(code, "%s", e.Message)
-}
-
-// knownCode takes a code from outside only if it is one of ours.
-func knownCode(text string) (fault.Code, bool) {
-	switch code := fault.Code(text); code {
-	case fault.Invalid, fault.NotFound, fault.Conflict, fault.Denied, fault.Unavailable, fault.Gone, fault.TooLarge,
-		fault.RateLimited, fault.Timeout, fault.Cancelled, fault.Internal:
-		return code, true
-	}
-	return "", false
 }
 
 // envelope is a JSON-RPC answer.

@@ -22,14 +22,14 @@ const (
 )
 
 // dispatch calls the method of a request that has one answer.
-func (h *Handler) dispatch(ctx context.Context, r *http.Request, call Call) (any, error) {
+func (h *Handler) dispatch(ctx context.Context, call Call) (any, error) {
 	switch call.Method {
 	case methodSend:
 		req, err := decodeSend(call.Params)
 		if err != nil {
 			return nil, err
 		}
-		event, err := h.rpc.SendMessage(withMetadata(ctx, r, req.Message), req)
+		event, err := h.rpc.SendMessage(withMetadata(ctx, req.Message), req)
 		if err != nil {
 			return nil, err
 		}
@@ -132,8 +132,8 @@ func rawValues(values map[string]any) {
 	}
 }
 
-// withMetadata takes the identifiers that a message carries (D-74) where the request's headers have none.
-func withMetadata(ctx context.Context, r *http.Request, msg *wire.Message) context.Context {
+// withMetadata takes over the identifiers that a message carries (D-74).
+func withMetadata(ctx context.Context, msg *wire.Message) context.Context {
 	h := http.Header{}
 	for header, name := range map[string]string{
 		flow.HeaderRun: metaRun, flow.HeaderThread: metaThread, flow.HeaderInvocation: metaInvocation,
@@ -145,20 +145,7 @@ func withMetadata(ctx context.Context, r *http.Request, msg *wire.Message) conte
 	if id, ok := msg.Metadata[metaTrace].(string); ok {
 		h.Set(flow.HeaderTrace, "00-"+id+"-"+flow.NewSpanID()+"-01")
 	}
-	said, ids := flow.ReadHeaders(h), flow.From(ctx)
-	if said.TraceID != "" && r.Header.Get(flow.HeaderTrace) == "" {
-		ids.TraceID = said.TraceID
-	}
-	ids.RunID = first(ids.RunID, said.RunID)
-	ids.ThreadID = first(ids.ThreadID, said.ThreadID)
-	ids.ToolInvocationID = first(ids.ToolInvocationID, said.ToolInvocationID)
+	ids := flow.Override(flow.From(ctx), h)
 	ids.ContextID = msg.ContextID
 	return flow.With(ctx, ids)
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

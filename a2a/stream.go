@@ -18,7 +18,7 @@ import (
 // serveStream answers the two streaming methods. A stream that is refused before its first event is a plain JSON error, as
 // clients of 1.0 expect.
 func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, r *http.Request, call Call) {
-	events, err := h.open(ctx, r, call)
+	events, err := h.open(ctx, call)
 	if err != nil {
 		WriteError(w, http.StatusOK, call.ID, err)
 		return
@@ -50,7 +50,7 @@ func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, r *htt
 }
 
 // open starts the method; each read of the events moves it on.
-func (h *Handler) open(ctx context.Context, r *http.Request, call Call) (iter.Seq2[wire.Event, error], error) {
+func (h *Handler) open(ctx context.Context, call Call) (iter.Seq2[wire.Event, error], error) {
 	if call.Method == methodSubscribe {
 		req, err := decode[wire.SubscribeToTaskRequest](call.Params)
 		if err != nil {
@@ -62,7 +62,7 @@ func (h *Handler) open(ctx context.Context, r *http.Request, call Call) (iter.Se
 	if err != nil {
 		return nil, err
 	}
-	ctx = withMetadata(ctx, r, req.Message)
+	ctx = withMetadata(ctx, req.Message)
 	return func(yield func(wire.Event, error) bool) { h.rpc.SendStreamingMessage(ctx, req)(yield) }, nil
 }
 

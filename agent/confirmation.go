@@ -10,11 +10,11 @@ type ConfirmationStatus string
 
 // The states of a confirmation. All but Open are final.
 const (
-	QuestionOpen      ConfirmationStatus = "OPEN"
-	QuestionConfirmed ConfirmationStatus = "CONFIRMED"
-	QuestionRejected  ConfirmationStatus = "REJECTED"
-	QuestionExpired   ConfirmationStatus = "EXPIRED"
-	QuestionCancelled ConfirmationStatus = "CANCELLED"
+	ConfirmationOpen      ConfirmationStatus = "OPEN"
+	ConfirmationConfirmed ConfirmationStatus = "CONFIRMED"
+	ConfirmationRejected  ConfirmationStatus = "REJECTED"
+	ConfirmationExpired   ConfirmationStatus = "EXPIRED"
+	ConfirmationCancelled ConfirmationStatus = "CANCELLED"
 )
 
 // Confirmation is the durable question "may this call run?". Its JSON is what the page and the stream

@@ -11,18 +11,18 @@ type EventType string
 // The events of a run. Text deltas are not among them: they are shown live and stored as whole text
 // when the message ends.
 const (
-	RunStarted     EventType = "run_started"
-	SkillsRouted   EventType = "skills_routed"
-	ModelCalled    EventType = "model_called"
-	MessageStarted EventType = "message_started"
-	MessageEnded   EventType = "message_ended"
-	ModelAnswered  EventType = "model_answered"
-	CallProposed   EventType = "call_proposed"
-	CallStarted    EventType = "call_started"
-	CallEnded      EventType = "call_ended"
-	QuestionOpened EventType = "question_opened"
-	QuestionClosed EventType = "question_closed"
-	RunEnded       EventType = "run_ended"
+	RunStarted           EventType = "run_started"
+	SkillsRouted         EventType = "skills_routed"
+	ModelCalled          EventType = "model_called"
+	MessageStarted       EventType = "message_started"
+	MessageEnded         EventType = "message_ended"
+	ModelAnswered        EventType = "model_answered"
+	CallProposed         EventType = "call_proposed"
+	CallStarted          EventType = "call_started"
+	CallEnded            EventType = "call_ended"
+	ConfirmationRequired EventType = "confirmation_required"
+	ConfirmationResolved EventType = "confirmation_resolved"
+	RunEnded             EventType = "run_ended"
 )
 
 // Event is one entry of a run's append-only log. The stream, the page and the replay are all read from

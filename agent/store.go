@@ -48,14 +48,14 @@ type Step struct {
 	Tools        []string      // set when not nil
 	At           time.Time
 
-	Events      []Event
-	Messages    []Message
-	Invocations []Invocation   // inserted, or advanced while not final
-	Questions   []Confirmation // opened
-	Closed      []Confirmation // closed because the run ended, if they are still open
-	ModelCalls  []ModelCall
-	Records     []capability.Record
-	Changes     []capability.Change
+	Events        []Event
+	Messages      []Message
+	Invocations   []Invocation   // inserted, or advanced while not final
+	Confirmations []Confirmation // opened
+	Closed        []Confirmation // closed because the run ended, if they are still open
+	ModelCalls    []ModelCall
+	Records       []capability.Record
+	Changes       []capability.Change
 }
 
 // RunStore keeps runs. Every change is a compare-and-set that writes what goes with it in the same

@@ -125,6 +125,17 @@ func (c *Config) bindFlags(fs *pflag.FlagSet) {
 	}
 }
 
+// environmentHelp lists the settings that only the environment has.
+func environmentHelp() string {
+	var b strings.Builder
+	for _, s := range settings(&Config{}) {
+		if s.flag == "" {
+			fmt.Fprintf(&b, "  %-24s %s\n", s.env, s.help)
+		}
+	}
+	return b.String()
+}
+
 // readEnvironment takes every setting that no flag set from the environment. It reports all mistakes
 // together.
 func (c *Config) readEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {

@@ -14,6 +14,7 @@ import (
 
 	"agentmesh/agent/agui"
 	"agentmesh/app/meshtest"
+	"agentmesh/app/platform/text"
 	"agentmesh/mcp/catalog"
 	"agentmesh/store/catalogdb"
 )
@@ -151,15 +152,15 @@ func checkStocks(t *testing.T, m *meshtest.Mesh, question, text string, dishes [
 }
 
 // checkPrices finds every dish that is named with a price behind it, and compares with the database.
-func checkPrices(t *testing.T, question, text string, dishes []catalog.Dish) {
+func checkPrices(t *testing.T, question, said string, dishes []catalog.Dish) {
 	t.Helper()
-	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '、' || r == ';' || r == '；' }) {
+	for _, line := range strings.FieldsFunc(said, func(r rune) bool { return r == '\n' || r == '、' || r == ';' || r == '；' }) {
 		for _, part := range strings.Split(line, ", ") {
 			price := money.FindStringSubmatch(part)
 			for _, d := range dishes {
 				named := strings.Contains(part, d.Name) || strings.Contains(part, d.NameEn)
-				if named && price != nil && !strings.Contains(part, "×") && price[1] != catalog.Yuan(d.PriceFen) {
-					t.Errorf("%s: %q gives %s, the database has %s", question, part, price[1], catalog.Yuan(d.PriceFen))
+				if named && price != nil && !strings.Contains(part, "×") && price[1] != text.Yuan(d.PriceFen) {
+					t.Errorf("%s: %q gives %s, the database has %s", question, part, price[1], text.Yuan(d.PriceFen))
 				}
 			}
 		}

@@ -14,9 +14,11 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/agui"
+	"agentmesh/agent/order"
 	"agentmesh/app"
 	"agentmesh/app/meshtest"
 	"agentmesh/store/catalogdb"
+	"agentmesh/store/rundb"
 )
 
 type dish struct {
@@ -87,17 +89,38 @@ func audited(m *meshtest.Mesh, user, runID string) []string {
 	return list
 }
 
-// checkBooks asks the catalog's own database whether its books agree (design, section 7).
+// checkBooks compares the two databases of a stopped mesh: the catalog's books agree in themselves, and an
+// order is CONFIRMED if and only if its reservation is COMMITTED (design, section 7).
 func checkBooks(t *testing.T, dir string) {
 	t.Helper()
 	ctx := context.Background()
-	db, err := catalogdb.Open(ctx, filepath.Join(dir, "catalog.db"), catalogdb.Options{})
+	stocks, err := catalogdb.Open(ctx, filepath.Join(dir, "catalog.db"), catalogdb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }()
-	if err := db.Invariant(ctx); err != nil {
+	defer func() { _ = stocks.Close() }()
+	if err := stocks.Invariant(ctx); err != nil {
 		t.Error(err)
+	}
+	runs, err := rundb.Open(ctx, filepath.Join(dir, "orchestrator.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = runs.Close() }()
+	for _, user := range []string{"ann", "bob"} {
+		list, err := runs.Orders(ctx, user, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range list {
+			r, err := stocks.Reservation(ctx, o.Reservation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (o.Status == order.Confirmed) != (r.State == "COMMITTED") || o.Status == order.Placing {
+				t.Errorf("the order %s is %s and its reservation %s", o.ID, o.Status, r.State)
+			}
+		}
 	}
 }
 

@@ -37,6 +37,7 @@ func serveCommand() *cobra.Command {
 		},
 	}
 	c.bindFlags(cmd.Flags())
+	cmd.Long = "Start all modules on one listener.\n\nEnvironment variables without a flag:\n" + environmentHelp()
 	return cmd
 }
 

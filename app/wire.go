@@ -169,7 +169,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
 	})
 	deps := orchestrator.Deps{
-		Runs: runs, Store: db, Orders: db, Audit: db, Settler: orders, Market: market, Registry: registry,
+		Engine: runs, Runs: db, Orders: db, Audit: db, Relay: orders, Market: market, Registry: registry,
 		Page: ui.Handler(), Ping: db.Read().PingContext, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()

@@ -287,11 +287,11 @@ func TestInvoke_AuditsACancelledCall(t *testing.T) {
 func TestRecordOf_ClipsWhatIsLong(t *testing.T) {
 	t.Parallel()
 	p, _ := pipeline(t, &ledger{}, look(says(`{}`)))
-	long := strings.Repeat("鱼", 1000)
+	long := strings.Repeat("鱼", 2000)
 	r := p.RecordOf(t.Context(), call("look", `"`+long+`"`), capability.Receipt{}, json.RawMessage(`"`+long+`"`))
 	for _, got := range []string{r.Input, r.Output} {
-		if len(got) > 1030 || !strings.HasSuffix(got, "鱼…") {
-			t.Errorf("got %d bytes ending %q", len(got), got[len(got)-9:])
+		if n := len([]rune(got)); n != 1025 || !strings.HasSuffix(got, "鱼…") {
+			t.Errorf("got %d characters ending %q", n, got[len(got)-9:])
 		}
 	}
 }

@@ -8,9 +8,10 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/text"
 )
 
-// summarySize caps the input and output summaries of an audit record, in bytes.
+// summarySize caps the input and output summaries of an audit record, in characters.
 const summarySize = 1024
 
 // settleTime is how long a capability may take to settle after its call ended, in particular when the
@@ -79,7 +80,7 @@ func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission 
 
 func unknownTool(name string, kit Toolkit) error {
 	names, _ := json.Marshal(kit.Names())
-	return fault.New(fault.NotFound, "there is no tool %q in this turn; the tools are %s", clip(name, 64), names)
+	return fault.New(fault.NotFound, "there is no tool %q in this turn; the tools are %s", text.Clip(name, 64), names)
 }
 
 // Outcome is what the second half of the pipeline gave.
@@ -96,7 +97,7 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 	began := p.now()
 	e, ok := p.registry.entries[call.Name]
 	if !ok {
-		err := fault.New(fault.NotFound, "the tool %q is no longer there", clip(call.Name, 64))
+		err := fault.New(fault.NotFound, "the tool %q is no longer there", text.Clip(call.Name, 64))
 		return Outcome{Receipt: p.receipt(call, began, Failed, StageResolve, err), Result: ErrorResult(err)}
 	}
 	result, err := attempt(ctx, e.Definition, call)
@@ -133,7 +134,7 @@ func (p *Pipeline) RecordOf(ctx context.Context, call Call, r Receipt, result js
 	return Record{
 		Receipt: r, At: p.now(), UserID: call.UserID, ThreadID: call.ThreadID, RunID: call.RunID,
 		TraceID: flow.From(ctx).TraceID, Source: call.Source,
-		Input: clip(string(call.Args), summarySize), Output: clip(string(result), summarySize),
+		Input: text.Clip(string(call.Args), summarySize), Output: text.Clip(string(result), summarySize),
 	}
 }
 

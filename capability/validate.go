@@ -9,6 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 func resolveSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
@@ -28,24 +29,13 @@ func validate(schema *jsonschema.Resolved, args json.RawMessage) error {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	var value map[string]any
 	if err := dec.Decode(&value); err != nil || value == nil {
-		return fault.Wrap(err, fault.Invalid, "the arguments are not one JSON object: %s", clip(string(args), 200))
+		return fault.Wrap(err, fault.Invalid, "the arguments are not one JSON object: %s", text.Clip(string(args), 200))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return fault.New(fault.Invalid, "the arguments hold more than one JSON value; send one object")
 	}
 	if err := schema.Validate(value); err != nil {
-		return fault.Wrap(err, fault.Invalid, "the arguments do not fit the schema: %s", clip(err.Error(), 400))
+		return fault.Wrap(err, fault.Invalid, "the arguments do not fit the schema: %s", text.Clip(err.Error(), 400))
 	}
 	return nil
-}
-
-// clip shortens text to at most n bytes without cutting a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
 }

@@ -13,7 +13,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"agentmesh/app/platform/fault"
-	"agentmesh/app/platform/flow"
 )
 
 const (
@@ -25,14 +24,11 @@ const (
 
 // RemoteTool is a tool as a server describes it. The description is the server's text, not ours.
 type RemoteTool struct {
-	Name         string
-	Title        string
-	Description  string
-	InputSchema  json.RawMessage
-	OutputSchema json.RawMessage
-	ReadOnly     bool
-	Idempotent   bool
-	Destructive  bool
+	Name        string
+	Description string
+	InputSchema json.RawMessage
+	ReadOnly    bool
+	Idempotent  bool
 }
 
 // Client calls the tools of one MCP server. It connects at its first use, connects again when the
@@ -51,13 +47,14 @@ type Client struct {
 	repeatable map[string]bool // what the server's annotations say, once they were needed
 }
 
-// NewClient makes a client of the server at an endpoint. It does not connect yet.
+// NewClient makes a client of the server at an endpoint. It does not connect yet. Calls carry their
+// identifiers in `_meta`; in headers only if the HTTP client's transport is a flow.Transport.
 func NewClient(endpoint string, hc *http.Client) *Client {
 	own := *hc
 	if own.Transport == nil {
 		own.Transport = http.DefaultTransport
 	}
-	own.Transport = capTransport{next: flow.Transport(own.Transport)}
+	own.Transport = capTransport{next: own.Transport}
 	return &Client{
 		endpoint:   endpoint,
 		http:       &own,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -55,7 +54,7 @@ func faultOfResult(res *sdk.CallToolResult) *fault.Error {
 	if message == "" {
 		message = "the tool failed without saying why"
 	}
-	return &fault.Error{Code: known(body.Error.Code, fault.Invalid), Message: message}
+	return &fault.Error{Code: codeOr(body.Error.Code, fault.Invalid), Message: message}
 }
 
 // The numbers that the SDK gives to failures of its own connection; they were not sent by the server.
@@ -83,7 +82,7 @@ func faultOfRPC(err error) *fault.Error {
 	}
 	var data errorData
 	_ = json.Unmarshal(rpc.Data, &data) // no data, or another server's
-	return &fault.Error{Code: known(data.Code, code), Message: rpc.Message, Err: err}
+	return &fault.Error{Code: codeOr(data.Code, code), Message: rpc.Message, Err: err}
 }
 
 // faultOfTransport says why no answer came.
@@ -96,21 +95,19 @@ func faultOfTransport(ctx context.Context, err error, x *exchange) *fault.Error 
 	case x.tooLarge.Load():
 		return fault.Wrap(err, fault.TooLarge, "the MCP server's answer is larger than %d bytes", maxAnswer)
 	}
-	switch x.status.Load() {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	switch fault.FromStatus(int(x.status.Load())) {
+	case fault.Denied:
 		return fault.Wrap(err, fault.Denied, "the MCP server refused the request")
-	case http.StatusRequestEntityTooLarge:
+	case fault.TooLarge:
 		return fault.Wrap(err, fault.TooLarge, "the MCP server refused a request of this size")
-	case http.StatusTooManyRequests:
+	case fault.RateLimited:
 		return fault.Wrap(err, fault.RateLimited, "the MCP server asks to try again later")
 	}
 	return fault.Wrap(err, fault.Unavailable, "the MCP server is temporarily unavailable")
 }
 
-func known(code, otherwise fault.Code) fault.Code {
-	switch code {
-	case fault.Invalid, fault.NotFound, fault.Conflict, fault.Denied, fault.Unavailable, fault.Gone,
-		fault.TooLarge, fault.RateLimited, fault.Timeout, fault.Cancelled, fault.Internal:
+func codeOr(code, otherwise fault.Code) fault.Code {
+	if fault.Known(code) {
 		return code
 	}
 	return otherwise

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -31,9 +32,8 @@ func metaOf(ctx context.Context) sdk.Meta {
 	return meta
 }
 
-// withIDs puts the identifiers of a request into its context: those of `_meta` first, then those of the
-// headers, then those that an HTTP middleware has put there. They are untrusted, so the same rules apply
-// to `_meta` as to headers.
+// withIDs puts the identifiers of a request into its context. The SDK's context need not be the HTTP
+// request's, so the headers are read here.
 func withIDs(ctx context.Context, meta sdk.Meta, headers http.Header) context.Context {
 	h := http.Header{}
 	eachID(func(key, header string) {
@@ -41,12 +41,8 @@ func withIDs(ctx context.Context, meta sdk.Meta, headers http.Header) context.Co
 			h.Set(header, value)
 		}
 	})
-	ids, fromMeta, fromHeader := flow.From(ctx), flow.ReadHeaders(h), flow.ReadHeaders(headers)
-	ids.TraceID = first(fromMeta.TraceID, fromHeader.TraceID, ids.TraceID, flow.NewTraceID)
-	ids.SpanID = first("", "", ids.SpanID, flow.NewSpanID)
-	ids.RunID = first(fromMeta.RunID, fromHeader.RunID, ids.RunID, nil)
-	ids.ThreadID = first(fromMeta.ThreadID, fromHeader.ThreadID, ids.ThreadID, nil)
-	ids.ToolInvocationID = first(fromMeta.ToolInvocationID, fromHeader.ToolInvocationID, ids.ToolInvocationID, nil)
+	ids := flow.Override(flow.Override(flow.From(ctx), headers), h)
+	ids.TraceID, ids.SpanID = cmp.Or(ids.TraceID, flow.NewTraceID()), cmp.Or(ids.SpanID, flow.NewSpanID())
 	return flow.With(ctx, ids)
 }
 
@@ -55,16 +51,4 @@ func eachID(visit func(key, header string)) {
 	visit(metaRun, flow.HeaderRun)
 	visit(metaThread, flow.HeaderThread)
 	visit(metaInvocation, flow.HeaderInvocation)
-}
-
-func first(a, b, c string, mint func() string) string {
-	for _, id := range []string{a, b, c} {
-		if id != "" {
-			return id
-		}
-	}
-	if mint == nil {
-		return ""
-	}
-	return mint()
 }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -128,21 +127,13 @@ func (s *session) tools(ctx context.Context) ([]RemoteTool, error) {
 }
 
 func remoteTool(t *sdk.Tool) (RemoteTool, error) {
-	input, inErr := json.Marshal(t.InputSchema)
-	output, outErr := json.Marshal(t.OutputSchema)
-	if err := errors.Join(inErr, outErr); err != nil {
+	input, err := json.Marshal(t.InputSchema)
+	if err != nil {
 		return RemoteTool{}, fmt.Errorf("read schema of %s: %w", t.Name, err)
 	}
-	if t.OutputSchema == nil {
-		output = nil
-	}
-	remote := RemoteTool{
-		Name: t.Name, Title: t.Title, Description: t.Description,
-		InputSchema: input, OutputSchema: output, Destructive: true,
-	}
+	remote := RemoteTool{Name: t.Name, Description: t.Description, InputSchema: input}
 	if a := t.Annotations; a != nil {
 		remote.ReadOnly, remote.Idempotent = a.ReadOnlyHint, a.IdempotentHint
-		remote.Destructive = !a.ReadOnlyHint && (a.DestructiveHint == nil || *a.DestructiveHint)
 	}
 	return remote, nil
 }

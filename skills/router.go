@@ -3,7 +3,8 @@ package skills
 import (
 	"slices"
 	"strings"
-	"unicode"
+
+	"agentmesh/app/platform/text"
 )
 
 // Routed is a skill in use for one message, and what chose it.
@@ -63,44 +64,11 @@ func fallBack(enabled []Manifest, previous []string) []Routed {
 // matches lists the keywords that occur in a message: Chinese ones anywhere (Chinese has no spaces),
 // others as whole words in any case.
 func matches(keywords []string, message string) []string {
-	text := plain(message)
 	var found []string
 	for _, k := range keywords {
-		if occurs(text, plain(k)) {
+		if text.HasWord(message, k) {
 			found = append(found, k)
 		}
 	}
 	return found
-}
-
-// plain takes the differences away that do not matter: case, and the form of an apostrophe.
-func plain(s string) string { return strings.ReplaceAll(strings.ToLower(s), "’", "'") }
-
-func occurs(text, word string) bool {
-	if strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
-		return strings.Contains(text, word)
-	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return false
-		}
-		start, end := from+i, from+i+len(word)
-		if !latinBefore(text[:start]) && !latinAfter(text[end:]) {
-			return true
-		}
-		from = end
-	}
-}
-
-func latinBefore(s string) bool {
-	return s != "" && isLatin(rune(s[len(s)-1]))
-}
-
-func latinAfter(s string) bool {
-	return s != "" && isLatin(rune(s[0]))
-}
-
-func isLatin(r rune) bool {
-	return r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

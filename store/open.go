@@ -19,7 +19,6 @@ import (
 
 // DB is one database file. Writes go through Tx, reads through Read.
 type DB struct {
-	path   string
 	lock   *os.File
 	writer *sql.DB // one connection
 	reader *sql.DB // query_only
@@ -36,7 +35,7 @@ func Open(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
 }
 
 func open(ctx context.Context, path string, migrations fs.FS) (_ *DB, err error) {
-	db := &DB{path: path}
+	db := &DB{}
 	defer func() {
 		if err != nil {
 			_ = db.Close()
@@ -95,9 +94,6 @@ func checkFTS5(ctx context.Context, db *sql.DB) error {
 
 // Read gives the pool of connections that cannot write.
 func (db *DB) Read() *sql.DB { return db.reader }
-
-// Path gives the place of the file.
-func (db *DB) Path() string { return db.path }
 
 // Close closes all connections and gives the file up. The last connection folds the WAL into the file.
 func (db *DB) Close() error {

@@ -59,7 +59,7 @@ type entry struct {
 // list answers with the agents and what their cards say.
 func (m *Module) list(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		notAllowed(w, "GET, HEAD")
+		fault.MethodNotAllowed(w, "GET, HEAD")
 		return
 	}
 	items := make([]entry, 0, len(m.agents))
@@ -107,12 +107,4 @@ func (m *Module) fetch(ctx context.Context, agent Agent) (a2a.Card, error) {
 
 func (m *Module) noSuchPath(w http.ResponseWriter, _ *http.Request) {
 	fault.Write(w, fault.New(fault.NotFound, "the gateway has no such address"))
-}
-
-func notAllowed(w http.ResponseWriter, allow string) {
-	w.Header().Set("Allow", allow)
-	fault.WriteProblem(w, fault.Problem{
-		Type: "about:blank", Title: http.StatusText(http.StatusMethodNotAllowed), Status: http.StatusMethodNotAllowed,
-		Detail: "this address takes " + allow, Code: string(fault.Invalid),
-	})
 }

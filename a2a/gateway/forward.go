@@ -19,7 +19,7 @@ import (
 // call forwards a JSON-RPC request to an agent and its answer back, each event as it comes.
 func (m *Module) call(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
-		notAllowed(w, http.MethodPost)
+		fault.MethodNotAllowed(w, http.MethodPost)
 		return
 	}
 	if err := m.admit(r); err != nil {

@@ -64,9 +64,9 @@ func pieceOf(b byte) piece {
 	case 7:
 		return piece{kind: agent.CallEnded, data: agent.CallData{InvocationID: "i" + id, CallID: id, Name: "look", Result: json.RawMessage(`{"a":1}`)}}
 	case 8:
-		kind := agent.QuestionOpened
+		kind := agent.ConfirmationRequired
 		if b > 100 {
-			kind = agent.QuestionClosed
+			kind = agent.ConfirmationResolved
 		}
 		return piece{kind: kind, data: question()}
 	case 9:

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 // Limits of an input, in bytes and characters.
@@ -80,7 +81,7 @@ func (in RunAgentInput) Last() (UserMessage, error) {
 	}
 	m := in.Messages[len(in.Messages)-1]
 	if m.Role != "user" {
-		return UserMessage{}, fault.New(fault.Invalid, "the last message must have the role user, not %q", clip(m.Role))
+		return UserMessage{}, fault.New(fault.Invalid, "the last message must have the role user, not %q", text.Clip(m.Role, 40))
 	}
 	text, err := textOf(m.Content)
 	if err != nil {
@@ -121,12 +122,4 @@ func textOf(raw json.RawMessage) (string, error) {
 		}
 	}
 	return strings.Join(texts, "\n"), nil
-}
-
-func clip(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

@@ -61,7 +61,7 @@ func (t *Translator) translate(e agent.Event) ([]Event, error) {
 		return t.text(e)
 	case agent.CallProposed, agent.CallEnded:
 		return t.call(e)
-	case agent.QuestionOpened, agent.QuestionClosed:
+	case agent.ConfirmationRequired, agent.ConfirmationResolved:
 		return t.question(e)
 	case agent.RunEnded:
 		return t.end(e)
@@ -140,7 +140,7 @@ func (t *Translator) call(e agent.Event) ([]Event, error) {
 }
 
 func (t *Translator) question(e agent.Event) ([]Event, error) {
-	if e.Type == agent.QuestionOpened {
+	if e.Type == agent.ConfirmationRequired {
 		value, err := t.Question(e.Data)
 		if err != nil {
 			return nil, err

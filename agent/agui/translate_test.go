@@ -35,7 +35,7 @@ func question() agent.Confirmation {
 	return agent.Confirmation{
 		ID: "conf-1", RunID: "run-1", ThreadID: "thread-1", InvocationID: "inv-2", CallID: "call-2", Tool: "place_order",
 		Args: json.RawMessage(`{"items":[{"dish":"水煮牛肉","quantity":1}]}`), ArgsDigest: "sha256:0",
-		Summary: json.RawMessage(`{"totalFen":3200}`), Status: agent.QuestionOpen, CreatedAt: began, Deadline: began.Add(5 * time.Minute),
+		Summary: json.RawMessage(`{"totalFen":3200}`), Status: agent.ConfirmationOpen, CreatedAt: began, Deadline: began.Add(5 * time.Minute),
 	}
 }
 
@@ -43,7 +43,7 @@ func question() agent.Confirmation {
 func order() []piece {
 	answered := question()
 	decided := began.Add(time.Minute)
-	answered.Status, answered.DecidedBy, answered.DecidedAt = agent.QuestionConfirmed, "anna", &decided
+	answered.Status, answered.DecidedBy, answered.DecidedAt = agent.ConfirmationConfirmed, "anna", &decided
 	call := agent.CallData{InvocationID: "inv-2", CallID: "call-2", MessageID: "msg-1", Name: "place_order", Args: question().Args, Kind: "A2A"}
 	result := call
 	result.Status, result.Stage, result.DurationMS, result.Result = "SUCCEEDED", "receipt", 12, json.RawMessage(`{"orderId":"order-1","status":"CONFIRMED"}`)
@@ -59,8 +59,8 @@ func order() []piece {
 		{kind: agent.MessageEnded, data: agent.MessageData{MessageID: "msg-1", Text: "好的，请确认。"}},
 		{kind: agent.CallProposed, data: call},
 		{kind: agent.ModelAnswered, data: agent.ModelData{LLMCallID: "llm-1", Round: 1}},
-		{kind: agent.QuestionOpened, data: question()},
-		{kind: agent.QuestionClosed, data: answered},
+		{kind: agent.ConfirmationRequired, data: question()},
+		{kind: agent.ConfirmationResolved, data: answered},
 		{kind: agent.CallStarted, data: call},
 		{kind: agent.CallEnded, data: result},
 		{kind: agent.ModelCalled, data: agent.ModelData{LLMCallID: "llm-2", Round: 2}},
@@ -248,7 +248,7 @@ func TestTranslator_Interrupted(t *testing.T) {
 
 func TestTranslator_BrokenData(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []agent.EventType{agent.ModelCalled, agent.MessageStarted, agent.CallProposed, agent.QuestionOpened, agent.RunEnded} {
+	for _, kind := range []agent.EventType{agent.ModelCalled, agent.MessageStarted, agent.CallProposed, agent.ConfirmationRequired, agent.RunEnded} {
 		_, err := agui.NewTranslator(theRun(), now).Event(agent.Event{Seq: 3, Type: kind, Data: json.RawMessage(`7`)})
 		if err == nil || !strings.Contains(err.Error(), string(kind)) {
 			t.Errorf("%s: got %v, want an error that names it", kind, err)

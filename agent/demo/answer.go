@@ -3,6 +3,8 @@ package demo
 import (
 	"fmt"
 	"strings"
+
+	"agentmesh/app/platform/text"
 )
 
 // say picks the text in the user's language.
@@ -107,8 +109,8 @@ func (p *planner) trouble(r *result, what string) string {
 
 // reason is the tool's own sentence, or one for its error code.
 func (p *planner) reason(r *result) string {
-	if text := strings.TrimSpace(cut(r.Message, 300)); text != "" {
-		return p.sentence(text)
+	if said := strings.TrimSpace(text.Cut(r.Message, 300)); said != "" {
+		return p.sentence(said)
 	}
 	switch r.code {
 	case "not_found":

@@ -3,6 +3,8 @@ package demo
 import (
 	"fmt"
 	"strings"
+
+	"agentmesh/app/platform/text"
 )
 
 // yuan writes fen as yuan with two decimals.
@@ -10,7 +12,7 @@ func yuan(fen *int64) string {
 	if fen == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d.%02d", *fen/100, max(*fen%100, -(*fen%100)))
+	return text.Yuan(*fen)
 }
 
 // cost is the price of a dish as it was read, "" if the result had none.

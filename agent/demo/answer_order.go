@@ -3,6 +3,8 @@ package demo
 import (
 	"fmt"
 	"strings"
+
+	"agentmesh/app/platform/text"
 )
 
 // orderAnswer tells how the order ended, or what has to be settled before it can be placed.
@@ -46,7 +48,7 @@ func (p *planner) orderResult(r *result) string {
 	case r.OrderID == "" && r.has("recommendations"):
 		return ""
 	case r.OrderID == "":
-		return p.sentence(cut(r.Message, 300))
+		return p.sentence(text.Cut(r.Message, 300))
 	}
 	head := fmt.Sprintf(p.say("已下单，订单号 %s：", "Ordered, order number %s:"), r.OrderID)
 	if r.Status != "" && r.Status != "CONFIRMED" {
@@ -97,11 +99,11 @@ func (p *planner) orderDenied(r *result) string {
 	case "policy":
 		return p.say("规则不允许这次下单，所以没有下单。", "The rules do not allow this order, so no order was placed.")
 	}
-	text := p.say("这次下单没有被允许，没有下单。", "This order was not allowed, so no order was placed. ")
+	said := p.say("这次下单没有被允许，没有下单。", "This order was not allowed, so no order was placed. ")
 	if r.Message != "" {
-		text += p.sentence(cut(r.Message, 300))
+		said += p.sentence(text.Cut(r.Message, 300))
 	}
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(said)
 }
 
 func (p *planner) problemText() string {

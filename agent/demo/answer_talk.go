@@ -3,7 +3,8 @@ package demo
 import (
 	"fmt"
 	"strings"
-	"time"
+
+	"agentmesh/app/platform/text"
 )
 
 // talk answers what needs no tool.
@@ -58,15 +59,15 @@ func (p *planner) clockText() string {
 		return p.trouble(r, p.say("时间", "Time"))
 	}
 	zone := p.say(r.WeekdayZh, r.WeekdayEn)
-	text := fmt.Sprintf(p.say("现在是 %s %s，%s。", "It is %[3]s, %[1]s, %[2]s."), r.Date, r.Time, zone)
+	said := fmt.Sprintf(p.say("现在是 %s %s，%s。", "It is %[3]s, %[1]s, %[2]s."), r.Date, r.Time, zone)
 	if r.Time == "" || r.Date == "" || zone == "" {
-		text = p.say("现在是 ", "It is ") + strings.TrimSpace(strings.Join([]string{r.Date, r.Time, zone}, " ")) + p.say("。", ".")
+		said = p.say("现在是 ", "It is ") + strings.TrimSpace(strings.Join([]string{r.Date, r.Time, zone}, " ")) + p.say("。", ".")
 	}
 	if d := p.ask.clockDay; d.kind == kindOffset && d.offset != 0 && r.Weekday > 0 {
 		number := ((r.Weekday-1+d.offset)%7+7)%7 + 1
-		text += " " + fmt.Sprintf(p.say("%s是%s。", "%s is a %s."), p.offsetName(d.offset), p.weekdayName(number))
+		said += " " + fmt.Sprintf(p.say("%s是%s。", "%s is a %s."), p.offsetName(d.offset), p.say(text.WeekdayZh(number), text.WeekdayEn(number)))
 	}
-	return text
+	return said
 }
 
 func (p *planner) offsetName(offset int) string {
@@ -81,10 +82,6 @@ func (p *planner) offsetName(offset int) string {
 		return p.say("后天", "The day after tomorrow")
 	}
 	return p.say("大后天", "In three days it")
-}
-
-func (p *planner) weekdayName(number int) string {
-	return p.say("星期"+strings.Split("一 二 三 四 五 六 日", " ")[number-1], time.Weekday(number%7).String())
 }
 
 // memoryText tells what was remembered, forgotten and recalled.
@@ -109,11 +106,7 @@ func (p *planner) rememberedText(r *result) string {
 	if r == nil || r.outcome != succeeded {
 		return p.trouble(r, p.say("记住偏好", "Remembering"))
 	}
-	text := p.say("记住了：", "Remembered: ") + p.sentence(r.Remembered.Statement)
-	for _, old := range r.Superseded {
-		text += p.say("它代替了：", " It replaces: ") + p.sentence(old.Statement)
-	}
-	return text
+	return p.say("记住了：", "Remembered: ") + p.sentence(r.Remembered.Statement)
 }
 
 func (p *planner) forgottenText() string {

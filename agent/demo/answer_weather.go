@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"agentmesh/app/platform/text"
 )
 
 // weatherText tells the weather of the day or days asked for.
@@ -120,7 +122,7 @@ func (p *planner) forecastText(f forecast) string {
 }
 
 func number(n *json.Number) string {
-	return cut(n.String(), 20)
+	return text.Cut(n.String(), 20)
 }
 
 func joinParts(parts []string, separator string) string {

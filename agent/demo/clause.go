@@ -1,6 +1,11 @@
 package demo
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+
+	"agentmesh/app/platform/text"
+)
 
 // readClause adds what one clause asks for. A day that is named holds for the clauses behind it too.
 func (a *ask) readClause(clause string, past before) {
@@ -63,8 +68,8 @@ func (a *ask) addStatement(words string) {
 	if !a.zh {
 		words = strings.TrimPrefix(words, "that ")
 	}
-	if text := statement(words, a.zh); text != "" && len(a.statements) < 5 {
-		a.statements = append(a.statements, cut(text, 200))
+	if said := statement(words, a.zh); said != "" && len(a.statements) < 5 {
+		a.statements = append(a.statements, text.Cut(said, 200))
 	}
 }
 
@@ -243,17 +248,16 @@ func (a *ask) readTalk(clause string) {
 	case factZh.MatchString(clause), factEn.MatchString(clause):
 		a.set(intentFact)
 	default:
-		a.loose = cut(clause, 40)
+		a.loose = text.Cut(clause, 40)
 	}
 }
 
+// group gives the group of a match that holds something.
 func group(m []string) string {
-	for _, text := range m[1:] {
-		if text != "" {
-			return strings.TrimSpace(text)
-		}
+	if m == nil {
+		return ""
 	}
-	return ""
+	return strings.TrimSpace(cmp.Or(m[1:]...))
 }
 
 func appendNew(names, more []string) []string {

@@ -1,6 +1,10 @@
 package demo
 
-import "agentmesh/app/platform/numeral"
+import (
+	"slices"
+
+	"agentmesh/app/platform/numeral"
+)
 
 // finishOrder gives every item its dish and finds what is wrong with the order.
 func (a *ask) finishOrder(past before) {
@@ -9,9 +13,6 @@ func (a *ask) finishOrder(past before) {
 	}
 	if len(a.items) == 0 {
 		a.items = []item{{quantity: numeral.Quantity{N: 1}}}
-	}
-	if a.same(past) {
-		return
 	}
 	for i := range a.items {
 		if a.items[i].dish == "" {
@@ -27,16 +28,6 @@ func (a *ask) finishOrder(past before) {
 	if a.problem == problemNoDish && a.has(intentRecommend) {
 		a.problem, a.recommended = noProblem, true
 	}
-}
-
-// same repeats the whole last order: "the same again".
-func (a *ask) same(past before) bool {
-	if len(past.ask.items) == 0 || a.items[0].dish != "" || !sameZh.MatchString(a.words) && !sameEn.MatchString(a.words) {
-		return false
-	}
-	a.items, a.carried = past.ask.items, true
-	a.problem, a.problemAt = findProblem(a.items)
-	return true
 }
 
 // fillDish finds what "one" is one of: the condition, the dish asked about in the same message, or what was spoken of before.
@@ -56,8 +47,11 @@ func (a *ask) fillDish(i int, past before) {
 		it.dish = a.looseDish(past)[0]
 	case a.has(intentRecommend):
 		return
-	case prev.problem != noProblem && prev.problem < problemNoDish && len(prev.items) > 0:
-		a.replaceBad(i, prev)
+	case prev.problem != noProblem && prev.problem < problemNoDish && len(a.items) == 1: // the answer to "how many"
+		quantity := it.quantity
+		a.items, a.carried = slices.Clone(prev.items), true
+		a.items[prev.problemAt].quantity = quantity
+		a.conditional, a.condDishes = prev.conditional, prev.condDishes
 	case len(prev.items) > 1 && prev.has(intentOrder):
 		a.problem, a.problemAt = problemWhich, i
 	case len(prev.items) == 1 && prev.items[0].dish != "":
@@ -76,19 +70,4 @@ func (a *ask) looseDish(past before) []string {
 		return nil
 	}
 	return []string{a.loose}
-}
-
-// replaceBad puts the number that was asked for into the order before and keeps its other dishes.
-func (a *ask) replaceBad(i int, prev ask) {
-	if len(a.items) != 1 || prev.problemAt >= len(prev.items) {
-		a.items[i].dish = prev.items[min(prev.problemAt, len(prev.items)-1)].dish
-		return
-	}
-	quantity := a.items[i].quantity
-	a.items = append([]item(nil), prev.items...)
-	a.items[prev.problemAt].quantity = quantity
-	a.carried = true
-	if a.conditional = prev.conditional; a.conditional {
-		a.condDishes = prev.condDishes
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	"agentmesh/app/platform/text"
 )
 
 // The names of the tools that the rules know.
@@ -170,18 +172,6 @@ func tidy(words string) string {
 			return -1
 		}
 		return r
-	}, cut(words, maxWords))
+	}, text.Cut(words, maxWords))
 	return strings.TrimSpace(words)
-}
-
-// cut shortens a text to a number of characters.
-func cut(text string, limit int) string {
-	count := 0
-	for at := range text {
-		if count == limit {
-			return text[:at]
-		}
-		count++
-	}
-	return text
 }

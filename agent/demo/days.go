@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentmesh/app/platform/numeral"
+	"agentmesh/app/platform/text"
 )
 
 // day is a day as the user named it.
@@ -59,14 +60,14 @@ func findDay(clause string) day {
 	if m := weekdayZh.FindStringSubmatch(clause); m != nil {
 		d := weekday(numberOfWeekday(m[2]))
 		if m[1] != "" {
-			d.word = "下周" + strings.ReplaceAll(m[2], "天", "日")
+			d.word = "下" + text.WeekdayShortZh(d.number)
 		}
 		return d
 	}
 	if m := weekdayEn.FindStringSubmatch(clause); m != nil {
 		d := weekday(numberOfWeekday(strings.ToLower(m[2])))
 		if m[1] != "" {
-			d.word = "下周" + strings.Split("一 二 三 四 五 六 日", " ")[d.number-1]
+			d.word = "下" + text.WeekdayShortZh(d.number)
 		}
 		return d
 	}
@@ -104,20 +105,17 @@ func offsetDay(offset int) day {
 }
 
 func weekday(number int) day {
-	return day{kind: kindWeekday, number: number, word: strings.ToLower(time.Weekday(number % 7).String())}
+	return day{kind: kindWeekday, number: number, word: strings.ToLower(text.WeekdayEn(number))}
 }
 
 // numberOfWeekday takes a Chinese character or an English name in lower case; Sunday is 7.
 func numberOfWeekday(name string) int {
-	if name == "天" {
-		return 7
-	}
-	for i, zh := range strings.Split("一 二 三 四 五 六 日", " ") {
-		if name == zh || name == strings.ToLower(time.Weekday((i+1)%7).String()) {
-			return i + 1
+	for day := 1; day <= 7; day++ {
+		if "星期"+name == text.WeekdayZh(day) || name == strings.ToLower(text.WeekdayEn(day)) {
+			return day
 		}
 	}
-	return 1
+	return 7
 }
 
 // needsClock tells whether the menu tool can't take the day as it is, so that today's date is wanted first.

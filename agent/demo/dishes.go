@@ -3,6 +3,8 @@ package demo
 import (
 	"regexp"
 	"strings"
+
+	"agentmesh/app/platform/text"
 )
 
 var (
@@ -45,19 +47,19 @@ func askedDishes(clause string, zh bool, known []dish) []string {
 var politeEn = regexp.MustCompile(`(?i)(?:\s+(?:please|today|now|for me))+$`)
 
 // dishNames cleans and separates names; pronouns and leftovers are no names.
-func dishNames(text string, zh bool, known []dish) []string {
+func dishNames(words string, zh bool, known []dish) []string {
 	separator, lead, tail := joinEn, askLeadEn, askTailEn
 	if zh {
 		separator, lead, tail = splitZh, askLeadZh, askTailZh
 	}
 	var names []string
-	for _, name := range splitNames(text, separator, known) {
+	for _, name := range splitNames(words, separator, known) {
 		name = strings.TrimSpace(lead.ReplaceAllString(strings.TrimSpace(name), ""))
 		name = strings.Trim(tail.ReplaceAllString(name, ""), " ,.，?？“”\"'「」《》")
 		if zh && pronounZh.MatchString(name) || pronouns.MatchString(name) || len(names) == 4 {
 			continue
 		}
-		names = append(names, cut(name, 60))
+		names = append(names, text.Cut(name, 60))
 	}
 	return names
 }

@@ -13,8 +13,6 @@ var (
 	priceWords  = regexp.MustCompile(`多少钱|价格|价钱|什么价|几块钱|贵不贵|贵吗|库存|还有(?:几|多少)|剩(?:下|余|了)?(?:几|多少)|(?i)\bhow much\b|\bprices?\b|\bcosts?\b|\bin stock\b|\bhow many\b|\bavailable\b|\bleft\b`)
 	pickZh      = regexp.MustCompile(`^(?:好的?|行|那|可以)?[，,]?(?:就|要|就要|那就|来|订|点)(?:来|订|点|要)?(?:它|这个|这道|这道菜|那个|那道|第一个)(?:了|吧)*$`)
 	pickEn      = regexp.MustCompile(`(?i)^(?:ok |okay |yes |great |sure )*(?:i'll (?:take|have)|i'd like|i want|order|get me|give me|let's (?:go with|have)) (?:it|that|that one|this one|the first one)(?: please)?$`)
-	sameZh      = regexp.MustCompile(`一样的|同样的|照旧|再来一次`)
-	sameEn      = regexp.MustCompile(`(?i)\bsame (?:again|order|thing)\b|\bthe same\b`)
 	quantityZh  = regexp.MustCompile(`^(?:那就|那|就|我要|要|来|改成|再来|再要|再)*`)
 	quantityEn  = regexp.MustCompile(`(?i)^(?:just|ok|okay|make it|make that|then|only|please|let's say|well|and)\s+`)
 	filterWords = regexp.MustCompile(`素|蔬菜|不要辣|不辣|辣|汤|饮料|喝的|甜|主食|海鲜|荤|(?i)\bvegetarian\b|\bvegan\b|\bveggie\b|\bnot spicy\b|\bnon-spicy\b|\bspicy\b|\bsoups?\b|\bdrinks?\b|\bdesserts?\b|\bstaples?\b|\bseafood\b|\bmeat\b`)
@@ -160,17 +158,14 @@ func (a *ask) followCity(bare string, prev ask) bool {
 		return false
 	}
 	city := knownCity(bare)
-	if city == "" && prev.city == "" && len(a.intents) == 0 && shortName(bare) {
-		city = cityNoise.ReplaceAllString(bare, "")
-		if !a.zh {
-			city = strings.TrimSpace(leadCity.ReplaceAllString(bare, ""))
-		}
-	} else if city == "" {
-		if m := aboutZh.FindStringSubmatch(bare); m != nil {
-			city = m[1]
-		} else if m := aboutEn.FindStringSubmatch(bare); m != nil {
-			city = strings.TrimPrefix(m[1], "in ")
-		}
+	switch {
+	case city != "":
+	case prev.city == "" && len(a.intents) == 0 && len([]rune(bare)) <= 20:
+		city = bare
+	case a.zh:
+		city = group(aboutZh.FindStringSubmatch(bare))
+	default:
+		city = strings.TrimPrefix(group(aboutEn.FindStringSubmatch(bare)), "in ")
 	}
 	if city == "" {
 		return false
@@ -180,16 +175,6 @@ func (a *ask) followCity(bare string, prev ask) bool {
 	a.city, a.span, a.spanNamed, a.weatherDay, a.carried = city, max(prev.span, 1), prev.spanNamed, prev.weatherDay, true
 	return true
 }
-
-// shortName tells whether words are short enough to be the name of a place and nothing else.
-func shortName(words string) bool {
-	if isChinese(words, false) {
-		return len([]rune(words)) <= 6
-	}
-	return len(strings.Fields(words)) <= 4
-}
-
-var leadCity = regexp.MustCompile(`(?i)^(?:(?:i'm|i am|we are|in|it's|for|at)\s+)+`)
 
 // followDish reads 那米饭呢 after a question about a dish, and the name of a dish after the question which one.
 func (a *ask) followDish(bare string, past before) {

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// modelName is what the model is called when a request gives no name.
+const modelName = "demo"
+
 // maxBody is the largest request body that is read.
 const maxBody = 8 << 20
 
@@ -24,11 +27,6 @@ func WithDelay(delay time.Duration) Option {
 	return func(h *handler) { h.delay = delay }
 }
 
-// WithModel sets the name under which the model is listed; the default is "demo".
-func WithModel(name string) Option {
-	return func(h *handler) { h.model = name }
-}
-
 // WithNow sets the clock that stamps answers.
 func WithNow(now func() time.Time) Option {
 	return func(h *handler) { h.now = now }
@@ -36,13 +34,12 @@ func WithNow(now func() time.Time) Option {
 
 type handler struct {
 	delay time.Duration
-	model string
 	now   func() time.Time
 }
 
 // Handler returns the endpoint: POST …/chat/completions and GET …/models under whatever prefix it is mounted.
 func Handler(opts ...Option) http.Handler {
-	h := &handler{delay: 12 * time.Millisecond, model: "demo", now: time.Now}
+	h := &handler{delay: 12 * time.Millisecond, now: time.Now}
 	for _, opt := range opts {
 		opt(h)
 	}
@@ -66,7 +63,7 @@ func (h *handler) models(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
-		map[string]any{"id": h.model, "object": "model", "created": 0, "owned_by": "agentmesh"},
+		map[string]any{"id": modelName, "object": "model", "created": 0, "owned_by": "agentmesh"},
 	}})
 }
 
@@ -89,7 +86,7 @@ func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
-	answer := newReply(req, h.model, h.now().Unix())
+	answer := newReply(req, h.now().Unix())
 	if !req.Stream {
 		writeJSON(w, http.StatusOK, answer.completion())
 		return

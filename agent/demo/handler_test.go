@@ -204,14 +204,14 @@ func TestHandler_stopsWhenTheClientLeaves(t *testing.T) {
 
 func TestHandler_models(t *testing.T) {
 	t.Parallel()
-	server := serve(t, WithModel("tiny"))
+	server := serve(t)
 	response, err := server.Client().Get(server.URL + "/v1/models")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	data, _ := io.ReadAll(response.Body)
-	if !strings.Contains(string(data), `"id":"tiny"`) || response.StatusCode != http.StatusOK {
+	if !strings.Contains(string(data), `"id":"demo"`) || response.StatusCode != http.StatusOK {
 		t.Errorf("status %d, body %s", response.StatusCode, data)
 	}
 }

@@ -14,10 +14,10 @@ var (
 	subjectZh      = regexp.MustCompile(`^(?:我们|本人|我)`)
 	factZh         = regexp.MustCompile(`^我(?:不|对|是|喜欢|爱|讨厌|住|在|只|吃素|很|有|怕|忌)`)
 	factEn         = regexp.MustCompile(`(?i)^i(?:'m| am| don't| do not| can't| cannot| like| love| hate| prefer| only| live| have| never)\b.*\b(?:eat|food|spicy|allerg|vegetarian|vegan|live|drink|like|love|hate|prefer)`)
-	thirdPerson    = regexp.MustCompile(`^(\w+)(.*)$`)
+	thirdPerson    = regexp.MustCompile(`(?i)^i (like|love|hate|prefer|live|work|eat|drink|need|want|avoid)\b`)
 
 	kindAllergy = regexp.MustCompile(`过敏|(?i)allerg|intoleran`)
-	kindPlace   = regexp.MustCompile(`住|城市|老家|工作地|在(?:北京|上海|广州|深圳|杭州|成都|武汉|西安|南京|重庆)|(?i)\blives?\b|\bcity\b|\bbased in\b|\bworks? in\b`)
+	kindPlace   = regexp.MustCompile(`住|城市|老家|工作地|在(?:` + citiesZh + `)|(?i)\blives?\b|\bcity\b|\bbased in\b|\bworks? in\b`)
 	kindTaste   = regexp.MustCompile(`喜欢|爱吃|爱喝|偏爱|口味|讨厌|(?i)\blikes?\b|\bloves?\b|\bprefers?\b|\bhates?\b|\benjoys?\b|\bfavou?rite\b`)
 	kindDiet    = regexp.MustCompile(`吃|喝|素|忌|辣|(?i)\beat|\bdrink|\bvegetarian\b|\bvegan\b|\bspicy\b|\bdiet\b|\bhalal\b`)
 )
@@ -47,50 +47,20 @@ func englishStatement(words string) string {
 		{"i cannot ", "User cannot "},
 		{"i am ", "User is "},
 		{"i'm ", "User is "},
-		{"i was ", "User was "},
 		{"i have ", "User has "},
-		{"i've ", "User has "},
-		{"i never ", "User never "},
-		{"i only ", "User only "},
 		{"my ", "User's "},
 	} {
 		if strings.HasPrefix(lower, pair[0]) {
-			rest := words[len(pair[0]):]
-			if pair[0] == "i never " || pair[0] == "i only " {
-				rest = verbS(rest)
-			}
-			return pair[1] + aboutThem(rest)
+			return pair[1] + words[len(pair[0]):]
 		}
 	}
 	switch {
-	case strings.HasPrefix(lower, "i "):
-		return "User " + aboutThem(verbS(words[2:]))
+	case thirdPerson.MatchString(words):
+		return thirdPerson.ReplaceAllString(words, "User ${1}s")
 	case strings.HasPrefix(lower, "user"):
 		return words
 	}
 	return "User: " + words
-}
-
-// verbS puts the first verb in the third person.
-func verbS(words string) string {
-	m := thirdPerson.FindStringSubmatch(words)
-	if m == nil {
-		return words
-	}
-	verb, rest := m[1], m[2]
-	switch lower := strings.ToLower(verb); {
-	case lower == "will", lower == "would", lower == "can", lower == "must", lower == "should", lower == "really", lower == "always":
-		return words
-	case strings.HasSuffix(lower, "y") && len(lower) > 1 && !strings.ContainsRune("aeiou", rune(lower[len(lower)-2])):
-		return verb[:len(verb)-1] + "ies" + rest
-	case strings.HasSuffix(lower, "s"), strings.HasSuffix(lower, "sh"), strings.HasSuffix(lower, "ch"), strings.HasSuffix(lower, "x"), strings.HasSuffix(lower, "o"):
-		return verb + "es" + rest
-	}
-	return verb + "s" + rest
-}
-
-func aboutThem(words string) string {
-	return strings.NewReplacer(" my ", " their ", " me ", " them ", " I ", " they ").Replace(words)
 }
 
 // memoryQuery is the part of a statement by which it is looked up: without its subject.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"agentmesh/app/platform/numeral"
+	"agentmesh/app/platform/text"
 )
 
 var (
@@ -88,7 +89,7 @@ func itemEn(part string, known []dish) item {
 	part = leadEn.ReplaceAllString(strings.TrimSpace(part), "")
 	part = strings.Trim(trailEn.ReplaceAllString(part, ""), " ,.()\"'")
 	if !pronounEn.MatchString(part) {
-		it.dish = cut(part, 80)
+		it.dish = text.Cut(part, 80)
 	}
 	return it
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"agentmesh/app/platform/numeral"
+	"agentmesh/app/platform/text"
 )
 
 var (
@@ -111,12 +112,12 @@ func afterLast(items []item, rest string, known []dish) []item {
 }
 
 // dishesZh reads the dishes that stand at one quantity. Only 各 gives it to all of them; otherwise the others are one each.
-func dishesZh(text string, quantity numeral.Quantity, counted, each bool, known []dish) []item {
-	text = fillerZh.ReplaceAllString(strings.TrimSpace(text), "")
-	if !counted && !isKnown(text, known) {
-		text = bareMeasure.ReplaceAllString(text, "")
+func dishesZh(words string, quantity numeral.Quantity, counted, each bool, known []dish) []item {
+	words = fillerZh.ReplaceAllString(strings.TrimSpace(words), "")
+	if !counted && !isKnown(words, known) {
+		words = bareMeasure.ReplaceAllString(words, "")
 	}
-	names := splitNames(text, splitZh, known)
+	names := splitNames(words, splitZh, known)
 	var items []item
 	for i, name := range names {
 		it := item{quantity: quantity, counted: counted}
@@ -132,7 +133,7 @@ func dishesZh(text string, quantity numeral.Quantity, counted, each bool, known 
 		if pronounZh.MatchString(name) {
 			name = ""
 		}
-		it.dish = cut(fillerZh.ReplaceAllString(name, ""), 60)
+		it.dish = text.Cut(fillerZh.ReplaceAllString(name, ""), 60)
 		if it.dish != "" || len(names) == 1 {
 			items = append(items, it)
 		}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"agentmesh/app/platform/text"
 )
 
 // What a clause is about. Chinese words stand first, English ones behind them.
@@ -48,7 +50,7 @@ func isChinese(words string, before bool) bool {
 			latin++
 		}
 		inWord = letter || inWord && r == '\''
-		if unicode.Is(unicode.Han, r) {
+		if text.IsHan(r) {
 			han++
 		}
 	}

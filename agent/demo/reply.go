@@ -1,11 +1,14 @@
 package demo
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
+
+	"agentmesh/app/platform/text"
 )
 
 // reply is one answer of the demo model in the form of the wire.
@@ -24,17 +27,14 @@ type usage struct {
 
 // newReply plans the answer to a request. Ids come from the request itself, so that the same request has the same
 // answer, and grow with the conversation, so that no id comes twice in it.
-func newReply(req request, model string, created int64) reply {
+func newReply(req request, created int64) reply {
 	step := plan(newConversation(req.Messages, req.offered()))
 	if req.ParallelToolCalls != nil && !*req.ParallelToolCalls && len(step.calls) > 1 {
 		step.calls = step.calls[:1]
 	}
 	said, _ := json.Marshal(req.Messages)
 	digest := sha256.Sum256(said)
-	if req.Model != "" {
-		model = req.Model
-	}
-	r := reply{id: "chatcmpl-" + hex.EncodeToString(digest[:12]), model: model, text: step.text, created: created}
+	r := reply{id: "chatcmpl-" + hex.EncodeToString(digest[:12]), model: cmp.Or(req.Model, modelName), text: step.text, created: created}
 	spoken := step.text
 	for i, c := range step.calls {
 		call := toolOf{Type: "function", ID: fmt.Sprintf("call_%s%02d", hex.EncodeToString(digest[:9]), i)}
@@ -98,12 +98,12 @@ func (r reply) chunk(delta map[string]any, finish any, withUsage bool) map[strin
 }
 
 // pieces cuts a text into parts of a few characters, never inside one.
-func pieces(text string, size int) []string {
+func pieces(whole string, size int) []string {
 	var parts []string
-	for text != "" {
-		part := cut(text, size)
+	for whole != "" {
+		part := text.Cut(whole, size)
 		parts = append(parts, part)
-		text = text[len(part):]
+		whole = whole[len(part):]
 	}
 	return parts
 }

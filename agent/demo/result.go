@@ -35,7 +35,6 @@ type result struct {
 
 	Preferences []preference `json:"preferences"`
 	Remembered  preference   `json:"remembered"`
-	Superseded  []preference `json:"superseded"`
 	Forgotten   []preference `json:"forgotten"`
 
 	Dishes          []dish           `json:"dishes"`

@@ -114,7 +114,7 @@ func playRounds(t *testing.T, messages []message, result string) []message {
 			one.Function.Name = name
 			req.Tools = append(req.Tools, one)
 		}
-		got := newReply(req, "demo", 0)
+		got := newReply(req, 0)
 		if len(got.calls) == 0 {
 			if got.text == "" || !utf8.ValidString(got.text) {
 				t.Fatalf("answer %q", got.text)

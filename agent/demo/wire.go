@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"agentmesh/app/platform/text"
 )
 
 // request is the part of a chat-completions request that the demo model reads.
@@ -123,7 +125,7 @@ func (m message) check() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("unknown role %q", cut(m.Role, 40))
+	return fmt.Errorf("unknown role %q", text.Cut(m.Role, 40))
 }
 
 // offered returns the names of the tools that may be called, after tool_choice.

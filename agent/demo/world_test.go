@@ -68,7 +68,7 @@ func (w *world) say(words string) ([][]string, string) {
 			one.Function.Name = name
 			req.Tools = append(req.Tools, one)
 		}
-		answer := newReply(req, "demo", 0)
+		answer := newReply(req, 0)
 		if len(answer.calls) == 0 {
 			w.messages = append(w.messages, message{Role: "assistant", Content: content(answer.text)})
 			w.checkNumbers(answer.text)

@@ -9,6 +9,7 @@ import (
 	"agentmesh/a2a"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/text"
 )
 
 type executor struct{ menu Menu }
@@ -17,7 +18,7 @@ type executor struct{ menu Menu }
 func (e *executor) Execute(ctx context.Context, req a2a.Request, emit func(a2a.Update) error) (a2a.Result, error) {
 	log := flow.Log(ctx)
 	log.Debug().Str("agent", "food").Str("skill", req.Skill).Bytes("arguments", req.Arguments).Str("text", req.Text).Msg("agent received")
-	zh := hasHan(req.Text) || hasHan(string(req.Arguments))
+	zh := text.HasHan(req.Text) || text.HasHan(string(req.Arguments))
 	progress := "Looking at the menu…"
 	if zh {
 		progress = "正在查看菜单…"
@@ -26,16 +27,19 @@ func (e *executor) Execute(ctx context.Context, req a2a.Request, emit func(a2a.U
 		return a2a.Result{}, err
 	}
 	in, err := e.decide(ctx, req)
-	log.Debug().Str("agent", "food").Str("skill", in.skill).Str("question", in.question).Err(err).Msg("agent decided")
 	if err != nil {
 		return a2a.Result{}, err
 	}
+	log.Debug().Str("agent", "food").Str("skill", in.skill).Str("question", in.question).Msg("agent decided")
 	if in.question != "" {
 		return a2a.Result{Question: in.question}, nil
 	}
 	result, err := e.do(ctx, in, zh)
-	log.Debug().Str("agent", "food").Str("artifact", result.ArtifactName).Err(err).Msg("agent returned")
-	return result, err
+	if err != nil {
+		return a2a.Result{}, err
+	}
+	log.Debug().Str("agent", "food").Str("artifact", result.ArtifactName).Msg("agent returned")
+	return result, nil
 }
 
 // decide finds out what is wanted: the data part says it, or else the text.
@@ -115,9 +119,9 @@ func (r Recommendation) text(zh bool) string {
 	var b strings.Builder
 	for _, p := range r.Recommendations {
 		if zh {
-			fmt.Fprintf(&b, "推荐%s（%s 元）：%s。\n", p.Dish.Name, yuan(p.Dish.PriceFen), p.Reason)
+			fmt.Fprintf(&b, "推荐%s（%s 元）：%s。\n", p.Dish.Name, text.Yuan(p.Dish.PriceFen), p.Reason)
 		} else {
-			fmt.Fprintf(&b, "%s (%s yuan): %s.\n", p.Dish.NameEn, yuan(p.Dish.PriceFen), p.ReasonEn)
+			fmt.Fprintf(&b, "%s (%s yuan): %s.\n", p.Dish.NameEn, text.Yuan(p.Dish.PriceFen), p.ReasonEn)
 		}
 	}
 	return strings.TrimSpace(b.String())
@@ -133,7 +137,7 @@ func (o Order) text(zh bool) string {
 		if l.Note != "" {
 			note = " (" + l.Note + ")"
 		}
-		fmt.Fprintf(&b, "%s × %d%s = %s\n", name, l.Quantity, note, yuan(l.AmountFen))
+		fmt.Fprintf(&b, "%s × %d%s = %s\n", name, l.Quantity, note, text.Yuan(l.AmountFen))
 	}
 	if zh {
 		return b.String() + "合计 " + o.Total + " 元"
@@ -142,15 +146,15 @@ func (o Order) text(zh bool) string {
 }
 
 func (q Quote) text(zh bool) string {
-	text := q.Order.text(zh)
+	out := q.Order.text(zh)
 	for _, w := range q.Warnings {
 		if zh {
-			text += "\n注意：" + w.Text
+			out += "\n注意：" + w.Text
 		} else {
-			text += "\nNote: " + w.TextEn
+			out += "\nNote: " + w.TextEn
 		}
 	}
-	return text
+	return out
 }
 
 func (d Day) text(zh bool) string {
@@ -165,7 +169,7 @@ func (d Day) text(zh bool) string {
 		if zh {
 			name = dish.Name
 		}
-		fmt.Fprintf(&b, "\n%s %s", name, yuan(dish.PriceFen))
+		fmt.Fprintf(&b, "\n%s %s", name, text.Yuan(dish.PriceFen))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 // finder finds the dish that a word means, on today's menu.
@@ -53,8 +54,7 @@ func (f *finder) notToday(d Dish) error {
 	var zh, en []string
 	for _, n := range d.Weekdays {
 		if n >= 1 && n <= 7 {
-			zh = append(zh, "周"+string([]rune("一二三四五六日")[n-1]))
-			en = append(en, strings.Fields("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")[n-1])
+			zh, en = append(zh, text.WeekdayShortZh(n)), append(en, text.WeekdayEn(n))
 		}
 	}
 	return fault.New(fault.Invalid, "%s（%s）今天（%s）不供应，供应日：%s / is not on today's menu; it is on %s",
@@ -102,8 +102,8 @@ func byName(dishes []Dish, word string) []Dish {
 	lower := strings.ToLower(word)
 	for _, d := range dishes {
 		name := strings.ToLower(d.NameEn)
-		if hasHan(word) && (strings.Contains(d.Name, word) || strings.Contains(word, d.Name)) ||
-			!hasHan(word) && name != "" && (hasWord(name, lower) || hasWord(lower, name)) {
+		if text.HasHan(word) && (strings.Contains(d.Name, word) || strings.Contains(word, d.Name)) ||
+			!text.HasHan(word) && name != "" && (hasWord(name, lower) || hasWord(lower, name)) {
 			out = append(out, d)
 		}
 	}
@@ -115,7 +115,7 @@ func near(dishes []Dish, word string) []Dish {
 	shared := func(d Dish) int {
 		n := 0
 		for _, r := range word {
-			if hasHan(string(r)) && strings.ContainsRune(d.Name, r) {
+			if text.HasHan(string(r)) && strings.ContainsRune(d.Name, r) {
 				n++
 			}
 		}

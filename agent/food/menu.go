@@ -81,5 +81,3 @@ func (m mcpMenu) call(ctx context.Context, tool string, args, out any) error {
 	}
 	return nil
 }
-
-func yuan(fen int64) string { return fmt.Sprintf("%d.%02d", fen/100, fen%100) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 // fakeMenu is a small canteen on 2026-11-29, a Sunday.
@@ -19,7 +20,7 @@ func canteen() *fakeMenu {
 	every := []int{1, 2, 3, 4, 5, 6, 7}
 	dish := func(id, name, en, category string, fen int64, stock int, spicy, veg bool, days []int, allergens, tags []string) Dish {
 		return Dish{
-			ID: id, Name: name, NameEn: en, Category: category, PriceFen: fen, Price: yuan(fen), Stock: stock,
+			ID: id, Name: name, NameEn: en, Category: category, PriceFen: fen, Price: text.Yuan(fen), Stock: stock,
 			Spicy: spicy, Vegetarian: veg, Weekdays: days, Allergens: allergens, Tags: tags,
 		}
 	}

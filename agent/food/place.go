@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 const (
@@ -130,7 +131,7 @@ func place(ctx context.Context, menu Menu, args orderArguments) (Order, []Dish, 
 	for _, line := range order.Lines {
 		order.TotalFen += line.AmountFen
 	}
-	order.Total = yuan(order.TotalFen)
+	order.Total = text.Yuan(order.TotalFen)
 	return order, dishes, nil
 }
 

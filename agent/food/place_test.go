@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 func orderOf(t *testing.T, raw string) orderArguments {
@@ -118,7 +119,7 @@ func TestPlace_money(t *testing.T) {
 	menu := canteen()
 	menu.dishes[0].PriceFen, menu.dishes[1].PriceFen = 1990, 10
 	o, _, err := place(t.Context(), menu, orderOf(t, `{"items":[{"dish":"food-001","quantity":3},{"dish":"food-002","quantity":3}]}`))
-	if err != nil || yuan(o.Lines[0].AmountFen) != "59.70" || yuan(o.Lines[1].AmountFen) != "0.30" || o.Total != "60.00" {
+	if err != nil || text.Yuan(o.Lines[0].AmountFen) != "59.70" || text.Yuan(o.Lines[1].AmountFen) != "0.30" || o.Total != "60.00" {
 		t.Errorf("got %+v, %v", o, err)
 	}
 }

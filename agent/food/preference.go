@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"agentmesh/app/platform/text"
 )
 
 var (
@@ -41,8 +43,8 @@ func tasteOf(sentences []string) taste {
 	return t
 }
 
-func (t *taste) read(text string) {
-	for _, m := range veggie.FindAllStringSubmatch(text, -1) {
+func (t *taste) read(said string) {
+	for _, m := range veggie.FindAllStringSubmatch(said, -1) {
 		if m[1] == "" && m[3] == "" {
 			t.vegetarian = true
 			if kind := strings.ToLower(m[2] + m[4]); kind == "纯素" || kind == "vegan" || kind == "plant-based" {
@@ -50,38 +52,38 @@ func (t *taste) read(text string) {
 			}
 		}
 	}
-	for _, m := range lightFood.FindAllStringSubmatch(text, -1) {
+	for _, m := range lightFood.FindAllStringSubmatch(said, -1) {
 		t.light = t.light || m[1] == "" && m[3] == ""
 	}
-	text = t.readAllergies(text)
-	if notSpicy.MatchString(text) && !strings.Contains(text, "不怕辣") {
+	said = t.readAllergies(said)
+	if notSpicy.MatchString(said) && !strings.Contains(said, "不怕辣") {
 		t.noSpicy, t.likesSpicy = true, false
 	}
 	last := ""
-	for _, clause := range clauseBreak.Split(text, -1) {
+	for _, clause := range clauseBreak.Split(said, -1) {
 		last = t.readClause(clause, last)
 	}
 }
 
 // readAllergies takes allergies out of a text, and the words that tell of them.
-func (t *taste) readAllergies(text string) string {
-	for _, m := range allergyZh.FindAllStringSubmatch(text, -1) {
+func (t *taste) readAllergies(said string) string {
+	for _, m := range allergyZh.FindAllStringSubmatch(said, -1) {
 		if m[1] == "" && m[3] == "" {
 			t.addAllergies(m[2] + m[4])
 		}
 	}
-	for _, m := range allergyEn.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range allergyEn.FindAllStringSubmatchIndex(said, -1) {
 		group := func(n int) string {
 			if m[2*n] < 0 {
 				return ""
 			}
-			return text[m[2*n]:m[2*n+1]]
+			return said[m[2*n]:m[2*n+1]]
 		}
 		if group(1) != "" {
 			continue
 		}
 		t.addAllergies(group(2) + group(3))
-		for rest := text[m[1]:]; group(2) != "" && strings.HasPrefix(rest, ","); { // "peanuts, shrimp and milk"
+		for rest := said[m[1]:]; group(2) != "" && strings.HasPrefix(rest, ","); { // "peanuts, shrimp and milk"
 			clause := clauseBreak.Split(rest[1:], 2)[0]
 			if !t.addAllergies(clause) {
 				break
@@ -89,14 +91,14 @@ func (t *taste) readAllergies(text string) string {
 			rest = rest[1+len(clause):]
 		}
 	}
-	return allergyEn.ReplaceAllString(allergyZh.ReplaceAllString(text, "，"), ",")
+	return allergyEn.ReplaceAllString(allergyZh.ReplaceAllString(said, "，"), ",")
 }
 
 // addAllergies adds the kinds of food in a list, and tells whether there was any.
 func (t *taste) addAllergies(list string) bool {
 	added := false
 	for _, term := range terms(list) {
-		if _, known := groupOf(term); known || hasHan(term) {
+		if _, known := groupOf(term); known || text.HasHan(term) {
 			t.allergies, added = append(t.allergies, term), true
 		}
 	}
@@ -173,7 +175,7 @@ func terms(list string) []string {
 			}
 			term = next
 		}
-		if n := len([]rune(term)); term != "" && n <= 24 && (hasHan(term) || n > 1) {
+		if n := len([]rune(term)); term != "" && n <= 24 && (text.HasHan(term) || n > 1) {
 			out = append(out, term)
 		}
 	}
@@ -215,7 +217,7 @@ func termNames(term string) (zh, en string) {
 	switch {
 	case !ok:
 		return term, term
-	case hasHan(term):
+	case text.HasHan(term):
 		return term, g.en[0]
 	}
 	return g.zh[0], strings.ToLower(term)

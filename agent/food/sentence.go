@@ -1,13 +1,14 @@
 package food
 
 import (
+	"cmp"
 	"regexp"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/numeral"
+	"agentmesh/app/platform/text"
 )
 
 var (
@@ -60,7 +61,7 @@ func readOrder(text string, dishes []Dish) readItems {
 		if r.removed[item.Dish] {
 			continue
 		}
-		r.out.question = first(r.out.question, item.question)
+		r.out.question = cmp.Or(r.out.question, item.question)
 		if item.Quantity == nil {
 			item.Quantity = numberOf(1)
 		}
@@ -82,32 +83,53 @@ func (r *reader) back(text string, at int) int {
 	return 0
 }
 
-// letter puts letters in the place of dish names, the longest names first.
-func (r *reader) letter(text string, dishes []Dish) string {
-	type name struct {
-		text string
-		dish Dish
+// letter puts letters in the place of dish names; where several begin, the longest counts.
+func (r *reader) letter(said string, dishes []Dish) string {
+	var out strings.Builder
+	for at := 0; at < len(said); {
+		dish, size := nameAt(said, at, dishes)
+		if size == 0 {
+			_, size = utf8.DecodeRuneInString(said[at:])
+			out.WriteString(said[at : at+size])
+		} else {
+			out.WriteRune(rune(firstLetter + len(r.dishes)))
+			r.dishes = append(r.dishes, dish)
+		}
+		at += size
 	}
-	var known []name
+	return out.String()
+}
+
+// nameAt finds the dish whose name stands at an offset, and the length of the name. English names are whole words, and may
+// be plural.
+func nameAt(said string, at int, dishes []Dish) (dish Dish, size int) {
 	for _, d := range dishes {
-		for _, n := range []string{d.Name, d.NameEn, d.ID} {
-			if n != "" {
-				known = append(known, name{n, d})
+		for _, name := range []string{d.Name, d.NameEn, d.ID} {
+			end := at + len(name)
+			if name == "" || len(name) <= size || end > len(said) || !strings.EqualFold(said[at:end], name) {
+				continue
 			}
+			if !text.HasHan(name) {
+				end += len(plural.FindString(said[end:]))
+				if wordAt(said, at-1) || wordAt(said, end) {
+					continue
+				}
+			}
+			dish, size = d, end-at
 		}
 	}
-	sort.SliceStable(known, func(i, j int) bool { return len(known[i].text) > len(known[j].text) })
-	for _, k := range known {
-		pattern := `(?i)` + regexp.QuoteMeta(k.text)
-		if !hasHan(k.text) {
-			pattern = `(?i)\b` + regexp.QuoteMeta(k.text) + `(?:e?s)?\b`
-		}
-		text = regexp.MustCompile(pattern).ReplaceAllStringFunc(text, func(string) string {
-			r.dishes = append(r.dishes, k.dish)
-			return string(rune(firstLetter + len(r.dishes) - 1))
-		})
+	return dish, size
+}
+
+var plural = regexp.MustCompile(`^(?i:e?s)\b`)
+
+// wordAt tells whether the byte at an offset is part of an English word.
+func wordAt(said string, at int) bool {
+	if at < 0 || at >= len(said) {
+		return false
 	}
-	return text
+	b := said[at]
+	return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= '0' && b <= '9'
 }
 
 func isLetter(c rune) bool { return c >= firstLetter && c <= 0xF8FF }
@@ -217,7 +239,7 @@ func (r *reader) count(item *readItem, q numeral.Phrase, d Dish) {
 	case whole:
 		item.Quantity, item.question = numberOf(n), ""
 	case q.Kind == numeral.Vague:
-		item.question = "请问" + d.Name + "要几份？How many portions of " + first(d.NameEn, d.Name) + " would you like?"
+		item.question = "请问" + d.Name + "要几份？How many portions of " + cmp.Or(d.NameEn, d.Name) + " would you like?"
 	case q.Kind == numeral.Half, q.Kind == numeral.Fraction:
 		r.out.err = fault.New(fault.Invalid, "%s只能整份订，不能订%s / only whole portions can be ordered", d.Name, q.Text)
 	default:
@@ -276,11 +298,4 @@ func trimNote(text string) string {
 		text = strings.TrimSpace(strings.TrimSuffix(text, end))
 	}
 	return text
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+
+	"agentmesh/app/platform/text"
 )
 
 // group is one kind of food under all its names. The first Chinese and the first English one are used in answers.
@@ -129,7 +130,7 @@ func kind(term string) group {
 // in tells whether a text has a name of the kind in it.
 func (g group) in(zh, en string) bool {
 	for _, name := range g.zh {
-		if hasHan(name) && strings.Contains(without(zh, name), name) {
+		if text.HasHan(name) && strings.Contains(without(zh, name), name) {
 			return true
 		}
 	}
@@ -174,31 +175,10 @@ func without(text, word string) string {
 	return text
 }
 
-// hasWord tells whether a lower-case text has an English word, singular or plural.
-func hasWord(text, word string) bool {
+// hasWord tells whether a text has an English word, singular or plural.
+func hasWord(said, word string) bool {
 	word = singular(word)
-	for from := 0; ; {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return false
-		}
-		i += from
-		end := i + len(word)
-		for _, plural := range []string{"es", "s"} {
-			if strings.HasPrefix(text[end:], plural) && !letterAt(text, end+len(plural)) {
-				end += len(plural)
-				break
-			}
-		}
-		if !letterAt(text, i-1) && !letterAt(text, end) {
-			return true
-		}
-		from = i + len(word)
-	}
-}
-
-func letterAt(text string, at int) bool {
-	return at >= 0 && at < len(text) && (text[at] >= 'a' && text[at] <= 'z' || text[at] >= 'A' && text[at] <= 'Z')
+	return text.HasWord(said, word) || text.HasWord(said, word+"s") || text.HasWord(said, word+"es")
 }
 
 func singular(word string) string {
@@ -207,12 +187,8 @@ func singular(word string) string {
 			return strings.TrimSuffix(word, "es")
 		}
 	}
-	if len(word) > 3 && !strings.HasSuffix(word, "ss") && !hasHan(word) {
+	if len(word) > 3 && !strings.HasSuffix(word, "ss") && !text.HasHan(word) {
 		return strings.TrimSuffix(word, "s")
 	}
 	return word
-}
-
-func hasHan(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 // maxWords caps what is read of an answer with an HTTP error, in bytes.
@@ -119,8 +120,5 @@ func clip(s, key string) string {
 	if strings.Contains(s, "sk-") || strings.Contains(s, "://") || key != "" && strings.Contains(s, key) {
 		return "(its words are left out: they may hold a key or an address)"
 	}
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+	return text.Clip(s, most)
 }

@@ -30,7 +30,7 @@ func (m *Module) startRun(c echo.Context) error {
 	if message.ID == "" {
 		message.ID = flow.NewID("msg")
 	}
-	r, err := m.Runs.Create(c.Request().Context(), run.Input{
+	r, err := m.deps.Engine.Create(c.Request().Context(), run.Input{
 		UserID: user, ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
 		Text: message.Text, Modern: in.ProtocolVersion != "",
 	})
@@ -40,7 +40,7 @@ func (m *Module) startRun(c echo.Context) error {
 	c.Response().Header().Set("X-Run-Id", r.ID)
 	c.Response().Header().Set("X-Trace-Id", r.TraceID)
 	w, err := sse.NewWriter(c.Response())
-	m.Runs.Begin(r.ID) // also when the client has gone already: the run is theirs, and ends like any other
+	m.deps.Engine.Begin(r.ID) // also when the client has gone already: the run is theirs, and ends like any other
 	if err != nil {
 		return nil
 	}
@@ -90,8 +90,8 @@ func (m *Module) followRun(c echo.Context) error {
 
 // stream writes a run as AG-UI events until its end, or until the client has gone.
 func (m *Module) stream(ctx context.Context, w *sse.Writer, r agent.Run, from run.Cursor) {
-	t := agui.NewTranslator(r, m.Now)
-	for u, err := range m.Runs.Follow(ctx, r.ID, from) {
+	t := agui.NewTranslator(r, m.deps.Now)
+	for u, err := range m.deps.Engine.Follow(ctx, r.ID, from) {
 		var events []agui.Event
 		switch {
 		case err != nil:
@@ -135,7 +135,7 @@ func (m *Module) leave(ctx context.Context, w *sse.Writer, t *agui.Translator, r
 	if !errors.Is(cause, ErrShutdown) {
 		return
 	}
-	open, err := m.Store.OpenConfirmations(context.WithoutCancel(ctx), r.UserID)
+	open, err := m.deps.Runs.OpenConfirmations(context.WithoutCancel(ctx), r.UserID)
 	if err != nil {
 		return
 	}

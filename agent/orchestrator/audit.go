@@ -35,7 +35,7 @@ func (m *Module) listAudit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	records, err := m.Audit.Records(c.Request().Context(), user, c.QueryParam("runId"), limit)
+	records, err := m.deps.Audit.Records(c.Request().Context(), user, c.QueryParam("runId"), limit)
 	views := make([]recordView, 0, len(records))
 	for _, r := range records {
 		views = append(views, recordView{

@@ -21,9 +21,9 @@ type decisionBody struct {
 	Reason         string          `json:"reason"`
 }
 
-func (m *Module) confirm(c echo.Context) error { return m.decide(c, agent.QuestionConfirmed) }
+func (m *Module) confirm(c echo.Context) error { return m.decide(c, agent.ConfirmationConfirmed) }
 
-func (m *Module) reject(c echo.Context) error { return m.decide(c, agent.QuestionRejected) }
+func (m *Module) reject(c echo.Context) error { return m.decide(c, agent.ConfirmationRejected) }
 
 func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 	user, err := userOf(c)
@@ -40,7 +40,7 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 	if err := m.checkDigest(c, user, body); err != nil {
 		return err
 	}
-	q, err := m.Runs.Decide(c.Request().Context(), user, c.Param("id"), body.ConfirmationID,
+	q, err := m.deps.Engine.Decide(c.Request().Context(), user, c.Param("id"), body.ConfirmationID,
 		agent.Decision{Status: status, Reason: body.Reason, By: user, Via: "rest"})
 	if err != nil {
 		return decided(c, err, q)
@@ -53,7 +53,7 @@ func (m *Module) checkDigest(c echo.Context, user string, body decisionBody) err
 	if body.ArgsDigest == "" || body.ConfirmationID == "" {
 		return nil
 	}
-	q, err := m.Store.Confirmation(c.Request().Context(), user, body.ConfirmationID)
+	q, err := m.deps.Runs.Confirmation(c.Request().Context(), user, body.ConfirmationID)
 	if errors.Is(err, agent.ErrNotFound) {
 		return fault.New(fault.NotFound, "this run has no such question")
 	}
@@ -83,7 +83,7 @@ func (m *Module) listConfirmations(c echo.Context) error {
 	if status := c.QueryParam("status"); status != "" && status != "open" {
 		return fault.New(fault.Invalid, "status must be open")
 	}
-	open, err := m.Store.OpenConfirmations(c.Request().Context(), user)
+	open, err := m.deps.Runs.OpenConfirmations(c.Request().Context(), user)
 	return list(c, open, err)
 }
 

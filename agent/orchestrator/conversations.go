@@ -36,7 +36,7 @@ func (m *Module) listConversations(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := m.Store.Conversations(c.Request().Context(), user, limit)
+	found, err := m.deps.Runs.Conversations(c.Request().Context(), user, limit)
 	return list(c, found, err)
 }
 
@@ -46,7 +46,7 @@ func (m *Module) listMessages(c echo.Context) error {
 		return err
 	}
 	const newest = 500
-	messages, err := m.Store.History(c.Request().Context(), user, c.Param("id"), false, newest)
+	messages, err := m.deps.Runs.History(c.Request().Context(), user, c.Param("id"), false, newest)
 	views := make([]messageView, 0, len(messages))
 	for _, msg := range messages {
 		v := messageView{

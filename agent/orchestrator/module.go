@@ -35,13 +35,30 @@ type Audit interface {
 	Records(ctx context.Context, userID, runID string, limit int) ([]capability.Record, error)
 }
 
+// Runs reads runs and what belongs to them; the engine alone writes.
+type Runs interface {
+	Journal(ctx context.Context, runID string) (agent.Journal, error)
+	Runs(ctx context.Context, userID, threadID string, limit int) ([]agent.Run, error)
+	ModelCalls(ctx context.Context, runID string) ([]agent.ModelCall, error)
+	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]agent.Message, error)
+	Conversations(ctx context.Context, userID string, limit int) ([]agent.Conversation, error)
+	Confirmation(ctx context.Context, userID, id string) (agent.Confirmation, error)
+	OpenConfirmations(ctx context.Context, userID string) ([]agent.Confirmation, error)
+}
+
+// Relay settles orders in the background.
+type Relay interface {
+	Start(ctx context.Context)
+	Stop()
+}
+
 // Deps are the parts behind the routes.
 type Deps struct {
-	Runs     *run.Service
-	Store    agent.RunStore
+	Engine   *run.Service
+	Runs     Runs
 	Orders   Orders
 	Audit    Audit
-	Settler  *order.Service
+	Relay    Relay
 	Market   *skills.Marketplace
 	Registry *capability.Registry
 	Page     http.Handler
@@ -61,7 +78,7 @@ type About struct {
 
 // Module is the orchestrator.
 type Module struct {
-	Deps
+	deps    Deps
 	handler http.Handler
 }
 
@@ -69,7 +86,7 @@ var _ mesh.Module = (*Module)(nil)
 
 // New makes the module.
 func New(deps Deps) *Module {
-	m := &Module{Deps: deps}
+	m := &Module{deps: deps}
 	e := echo.New()
 	e.HTTPErrorHandler = handleError
 	e.Use(recoverPanics, limitBody, requireJSON)
@@ -89,19 +106,19 @@ func (m *Module) Handler() http.Handler { return m.handler }
 
 // Start recovers runs and orders and begins to work.
 func (m *Module) Start(ctx context.Context) error {
-	m.Settler.Start(ctx)
-	return m.Runs.Start(ctx)
+	m.deps.Relay.Start(ctx)
+	return m.deps.Engine.Start(ctx)
 }
 
 // Stop ends all work; runs stay as they are in their journals.
 func (m *Module) Stop(ctx context.Context) error {
-	err := m.Runs.Stop(ctx)
-	m.Settler.Stop()
+	err := m.deps.Engine.Stop(ctx)
+	m.deps.Relay.Stop()
 	return err
 }
 
 // Ready tells whether the database answers.
-func (m *Module) Ready(ctx context.Context) error { return m.Ping(ctx) }
+func (m *Module) Ready(ctx context.Context) error { return m.deps.Ping(ctx) }
 
 // defaultUser is who calls when nobody is named and no keys are configured (design, section 12).
 const defaultUser = "local"
@@ -129,7 +146,7 @@ func handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	var open *run.OpenQuestionError
+	var open *run.OpenConfirmationError
 	if errors.As(err, &open) {
 		p := fault.ProblemOf(fault.New(fault.Conflict, "%s", open.Error()))
 		p.Code, p.Extra = "confirmation_open", map[string]any{"confirmation": open.Confirmation}

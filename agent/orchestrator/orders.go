@@ -15,7 +15,7 @@ func (m *Module) listOrders(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	orders, err := m.Orders.Orders(c.Request().Context(), user, limit)
+	orders, err := m.deps.Orders.Orders(c.Request().Context(), user, limit)
 	return list(c, orders, err)
 }
 
@@ -24,7 +24,7 @@ func (m *Module) getOrder(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := m.Orders.Order(c.Request().Context(), user, c.Param("id"))
+	o, err := m.deps.Orders.Order(c.Request().Context(), user, c.Param("id"))
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,11 @@ func (m *Module) routes(e *echo.Echo) {
 	api.POST("/skill-marketplace/:id/disable", m.disableSkill)
 	api.DELETE("/skill-marketplace/:id", m.uninstallSkill)
 	api.GET("/about", m.about)
-	e.GET("/", echo.WrapHandler(m.Page))
-	e.GET("/static/*", echo.WrapHandler(m.Page))
+	e.GET("/", echo.WrapHandler(m.deps.Page))
+	e.GET("/static/*", echo.WrapHandler(m.deps.Page))
 }
 
-func (m *Module) about(c echo.Context) error { return c.JSON(http.StatusOK, m.About) }
+func (m *Module) about(c echo.Context) error { return c.JSON(http.StatusOK, m.deps.About) }
 
 // page is a list as the API gives it.
 type page[T any] struct {

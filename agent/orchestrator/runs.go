@@ -91,7 +91,7 @@ func (m *Module) ownRun(c echo.Context) (agent.Run, error) {
 	if err != nil {
 		return agent.Run{}, err
 	}
-	return m.Runs.Run(c.Request().Context(), user, c.Param("id"))
+	return m.deps.Engine.Run(c.Request().Context(), user, c.Param("id"))
 }
 
 func (m *Module) listRuns(c echo.Context) error {
@@ -103,7 +103,7 @@ func (m *Module) listRuns(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	runs, err := m.Store.Runs(c.Request().Context(), user, c.QueryParam("threadId"), limit)
+	runs, err := m.deps.Runs.Runs(c.Request().Context(), user, c.QueryParam("threadId"), limit)
 	views := make([]runView, 0, len(runs))
 	for _, r := range runs {
 		views = append(views, viewOf(r))
@@ -116,11 +116,11 @@ func (m *Module) getRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	j, err := m.Store.Journal(c.Request().Context(), r.ID)
+	j, err := m.deps.Runs.Journal(c.Request().Context(), r.ID)
 	if err != nil {
 		return err
 	}
-	calls, err := m.Store.ModelCalls(c.Request().Context(), r.ID)
+	calls, err := m.deps.Runs.ModelCalls(c.Request().Context(), r.ID)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (m *Module) cancel(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := m.Runs.Cancel(c.Request().Context(), user, c.Param("id"))
+	r, err := m.deps.Engine.Cancel(c.Request().Context(), user, c.Param("id"))
 	if err != nil {
 		return err
 	}

@@ -16,17 +16,17 @@ func (m *Module) listSkills(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	all, err := m.Market.List(c.Request().Context(), user)
+	all, err := m.deps.Market.List(c.Request().Context(), user)
 	return list(c, all, err)
 }
 
-func (m *Module) getSkill(c echo.Context) error { return m.skill(c, m.Market.Get) }
+func (m *Module) getSkill(c echo.Context) error { return m.skill(c, m.deps.Market.Get) }
 
-func (m *Module) enableSkill(c echo.Context) error { return m.skill(c, m.Market.Enable) }
+func (m *Module) enableSkill(c echo.Context) error { return m.skill(c, m.deps.Market.Enable) }
 
-func (m *Module) disableSkill(c echo.Context) error { return m.skill(c, m.Market.Disable) }
+func (m *Module) disableSkill(c echo.Context) error { return m.skill(c, m.deps.Market.Disable) }
 
-func (m *Module) uninstallSkill(c echo.Context) error { return m.skill(c, m.Market.Uninstall) }
+func (m *Module) uninstallSkill(c echo.Context) error { return m.skill(c, m.deps.Market.Uninstall) }
 
 func (m *Module) installSkill(c echo.Context) error {
 	var body struct {
@@ -36,7 +36,7 @@ func (m *Module) installSkill(c echo.Context) error {
 		return err
 	}
 	return m.skill(c, func(ctx context.Context, userID, skillID string) (skills.Listing, error) {
-		return m.Market.Install(ctx, userID, skillID, body.Permissions)
+		return m.deps.Market.Install(ctx, userID, skillID, body.Permissions)
 	})
 }
 
@@ -68,7 +68,7 @@ type capabilityView struct {
 }
 
 func (m *Module) listCapabilities(c echo.Context) error {
-	all := m.Registry.All()
+	all := m.deps.Registry.All()
 	views := make([]capabilityView, 0, len(all))
 	for _, d := range all {
 		views = append(views, capabilityView{

@@ -7,9 +7,9 @@ package order
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
+	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
 
@@ -57,26 +57,23 @@ type Order struct {
 func (o Order) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"id": o.ID, "status": o.Status, "reason": o.Reason, "date": o.Date, "note": o.Note,
-		"totalFen": o.TotalFen, "total": Yuan(o.TotalFen), "lines": o.Lines, "runId": o.RunID,
+		"totalFen": o.TotalFen, "total": text.Yuan(o.TotalFen), "lines": o.Lines, "runId": o.RunID,
 		"threadId": o.ThreadID, "invocationId": o.InvocationID, "createdAt": o.CreatedAt, "updatedAt": o.UpdatedAt,
 	})
 }
 
-// Yuan writes fen as yuan with two decimals.
-func Yuan(fen int64) string { return fmt.Sprintf("%d.%02d", fen/100, fen%100) }
-
 // The changes that go into the transaction of the step that caused them.
 type (
-	// OrderPlaced stores a new order in the state PLACING.
-	OrderPlaced struct{ Order Order }
-	// OrderConfirmed takes a PLACING order to CONFIRMED.
-	OrderConfirmed struct {
+	// Place stores a new order in the state PLACING.
+	Place struct{ Order Order }
+	// Confirm takes a PLACING order to CONFIRMED.
+	Confirm struct {
 		InvocationID string
 		At           time.Time
 	}
-	// OrderRejected takes a PLACING order, if there is one, to REJECTED, and queues the release of its
+	// Reject takes a PLACING order, if there is one, to REJECTED, and queues the release of its
 	// reservation.
-	OrderRejected struct {
+	Reject struct {
 		InvocationID string
 		Reason       string
 		At           time.Time
@@ -84,13 +81,13 @@ type (
 )
 
 // Change marks the type as one that the store writes with a step.
-func (OrderPlaced) Change() {}
+func (Place) Change() {}
 
 // Change marks the type as one that the store writes with a step.
-func (OrderConfirmed) Change() {}
+func (Confirm) Change() {}
 
 // Change marks the type as one that the store writes with a step.
-func (OrderRejected) Change() {}
+func (Reject) Change() {}
 
 // Delivery is an outbox row: a call that is made at least once.
 type Delivery struct {
@@ -113,6 +110,7 @@ type Store interface {
 	Outbox(ctx context.Context, now time.Time, limit int) ([]Delivery, error)
 	Delivered(ctx context.Context, n int64, at time.Time) error
 	Retry(ctx context.Context, n int64, at time.Time) error
-	// OutboxChanged gives a token after a transaction that queued something.
+	// OutboxChanged gives a token after a transaction that queued something, or that ended a call of which
+	// nobody knows whether it happened.
 	OutboxChanged() <-chan struct{}
 }

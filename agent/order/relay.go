@@ -46,7 +46,8 @@ func (s *Service) work(ctx context.Context) {
 		next := time.NewTimer(time.Until(due))
 		select {
 		case <-next.C:
-		case <-s.Store.OutboxChanged():
+		case <-s.deps.Store.OutboxChanged():
+			s.reconcile(ctx)
 		case <-reconcile.C:
 			s.reconcile(ctx)
 		case <-ctx.Done():
@@ -61,7 +62,7 @@ func (s *Service) work(ctx context.Context) {
 // deliver sends what is due, each at least once, and gives the time until the next look.
 func (s *Service) deliver(ctx context.Context) time.Duration {
 	const batch = 50
-	due, err := s.Store.Outbox(ctx, s.Now(), batch)
+	due, err := s.deps.Store.Outbox(ctx, s.deps.Now(), batch)
 	if err != nil {
 		return time.Second
 	}
@@ -69,13 +70,13 @@ func (s *Service) deliver(ctx context.Context) time.Duration {
 	for _, d := range due {
 		err := s.release(ctx, d)
 		if err == nil {
-			err = s.Store.Delivered(ctx, d.N, s.Now())
+			err = s.deps.Store.Delivered(ctx, d.N, s.deps.Now())
 		}
 		if err != nil && ctx.Err() == nil {
 			backoff := min(time.Minute, time.Second<<min(d.Attempts, 6))
 			wait = min(wait, backoff)
 			flow.Log(ctx).Warn().Err(err).Str("key", d.Key).Msg("outbox delivery failed")
-			if err := s.Store.Retry(ctx, d.N, s.Now().Add(backoff)); err != nil {
+			if err := s.deps.Store.Retry(ctx, d.N, s.deps.Now().Add(backoff)); err != nil {
 				flow.Log(ctx).Error().Err(err).Msg("outbox row not put back")
 			}
 		}
@@ -100,7 +101,7 @@ func (s *Service) release(ctx context.Context, d Delivery) error {
 // reconcile settles the PLACING orders whose call has ended: the catalog says how each stands. Releasing
 // asks and decides at once: what is not committed yet never will be.
 func (s *Service) reconcile(ctx context.Context) {
-	open, err := s.Store.Unsettled(ctx)
+	open, err := s.deps.Store.Unsettled(ctx)
 	if err != nil {
 		flow.Log(ctx).Error().Err(err).Msg("unsettled orders not read")
 		return
@@ -113,11 +114,11 @@ func (s *Service) reconcile(ctx context.Context) {
 			flow.Log(ctx).Warn().Err(err).Str("orderId", o.ID).Msg("order not settled yet")
 			continue
 		}
-		var change capability.Change = OrderRejected{InvocationID: o.InvocationID, Reason: "unsettled", At: s.Now()}
+		var change capability.Change = Reject{InvocationID: o.InvocationID, Reason: "unsettled", At: s.deps.Now()}
 		if r.State == "COMMITTED" {
-			change = OrderConfirmed{InvocationID: o.InvocationID, At: s.Now()}
+			change = Confirm{InvocationID: o.InvocationID, At: s.deps.Now()}
 		}
-		if err := s.Store.Apply(ctx, change); err != nil {
+		if err := s.deps.Store.Apply(ctx, change); err != nil {
 			flow.Log(ctx).Error().Err(err).Str("orderId", o.ID).Msg("order not settled")
 		}
 	}

@@ -20,7 +20,7 @@ func TestSettle_CommitTriedAgain(t *testing.T) {
 		w.placed(t)
 		w.tools["commit_reservation"] = inTurn(fails(fault.Unavailable), fails(fault.Timeout), answers(`{"state":"COMMITTED"}`))
 		_, changes, err := w.Settle(t.Context(), theCall(), json.RawMessage(quoted), nil)
-		if _, ok := changes[0].(order.OrderConfirmed); err != nil || !ok {
+		if _, ok := changes[0].(order.Confirm); err != nil || !ok {
 			t.Errorf("got %+v, %v, want confirmed", changes, err)
 		}
 		if got := w.waits()[2:]; !reflect.DeepEqual(got, []float64{0, 0.3, 0.9}) {
@@ -57,7 +57,7 @@ func start(t *testing.T, w *world) {
 // TestReconcile: what a crash or an unreachable catalog left open is settled as the catalog says.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
-	for state, want := range map[string]any{"COMMITTED": order.OrderConfirmed{}, "RELEASED": order.OrderRejected{}, "EXPIRED": order.OrderRejected{}} {
+	for state, want := range map[string]any{"COMMITTED": order.Confirm{}, "RELEASED": order.Reject{}, "EXPIRED": order.Reject{}} {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestReconcile(t *testing.T) {
 				if len(got) != 1 || reflect.TypeOf(got[0]) != reflect.TypeOf(want) {
 					t.Fatalf("got %+v, want %T", got, want)
 				}
-				if r, ok := got[0].(order.OrderRejected); ok && (r.Reason != "unsettled" || r.InvocationID != "inv-1") {
+				if r, ok := got[0].(order.Reject); ok && (r.Reason != "unsettled" || r.InvocationID != "inv-1") {
 					t.Errorf("got %+v", r)
 				}
 				if c := w.made("release_reservation")[0]; c.UserID != "anna" || c.RunID != "run-1" {

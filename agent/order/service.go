@@ -28,12 +28,12 @@ type Deps struct {
 
 // Service prepares, settles and dismisses the calls of place_order.
 type Service struct {
-	Deps
+	deps  Deps
 	relay relay
 }
 
 // New makes the service.
-func New(deps Deps) *Service { return &Service{Deps: deps} }
+func New(deps Deps) *Service { return &Service{deps: deps} }
 
 // quote is the Food agent's checked answer: what would be ordered, at which price.
 type quote struct {
@@ -105,9 +105,9 @@ func (s *Service) prepare(ctx context.Context, call capability.Call, args map[st
 	if err := s.hold(ctx, call, key, q); err != nil {
 		return capability.Prepared{}, err
 	}
-	now := s.Now()
-	placed := OrderPlaced{Order{
-		ID: s.NewID("order"), UserID: call.UserID, RunID: call.RunID, ThreadID: call.ThreadID,
+	now := s.deps.Now()
+	placed := Place{Order{
+		ID: s.deps.NewID("order"), UserID: call.UserID, RunID: call.RunID, ThreadID: call.ThreadID,
 		InvocationID: call.ID, Reservation: key, Status: Placing, Date: q.Date, Note: q.Note,
 		TotalFen: q.TotalFen, Lines: q.Lines, CreatedAt: now, UpdatedAt: now,
 	}}
@@ -121,7 +121,7 @@ func (s *Service) prepare(ctx context.Context, call capability.Call, args map[st
 }
 
 func (s *Service) quote(ctx context.Context, call capability.Call, args map[string]any) (quote, error) {
-	preferences, err := s.Preferences(ctx, call.UserID)
+	preferences, err := s.deps.Preferences(ctx, call.UserID)
 	if err != nil {
 		return quote{}, fmt.Errorf("recall preferences for the quote: %w", err)
 	}
@@ -140,7 +140,7 @@ func (s *Service) quote(ctx context.Context, call capability.Call, args map[stri
 
 // hold reserves the stock of a quote, at the quoted prices or not at all.
 func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) error {
-	ttl := s.ConfirmationTTL + holdMargin
+	ttl := s.deps.ConfirmationTTL + holdMargin
 	var r reservation
 	err := s.call(ctx, call, key, "reserve_stock", map[string]any{
 		"key": key, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),
@@ -206,7 +206,7 @@ func (s *Service) call(ctx context.Context, parent capability.Call, id, name str
 	if err != nil {
 		return fmt.Errorf("call %s: %w", name, err)
 	}
-	result, err := s.Call(ctx, capability.Call{
+	result, err := s.deps.Call(ctx, capability.Call{
 		ID: id, Name: name, Args: raw, UserID: parent.UserID, ThreadID: parent.ThreadID, RunID: parent.RunID, Source: "order",
 	})
 	if err != nil || into == nil {

@@ -1,7 +1,6 @@
 package order_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -24,7 +23,7 @@ func TestPrepare(t *testing.T) {
 	if strings.Contains(string(p.Summary), "warnings") || !strings.Contains(string(p.Summary), `"totalFen":6700`) || !strings.Contains(string(p.Warnings), "spicy") {
 		t.Errorf("got summary %s and warnings %s", p.Summary, p.Warnings)
 	}
-	o := p.Changes[0].(order.OrderPlaced).Order
+	o := p.Changes[0].(order.Place).Order
 	if len(p.Changes) != 1 || o.ID != "order-1" || o.UserID != "anna" || o.RunID != "run-1" || o.ThreadID != "t1" || o.InvocationID != "inv-1" ||
 		o.Reservation != "inv-1/1" || o.Status != order.Placing || o.TotalFen != 6700 || len(o.Lines) != 2 || o.Lines[0].Note != "不要辣" || o.Note != "快一点" || o.Date != "2026-11-29" {
 		t.Errorf("got %+v", o)
@@ -58,7 +57,7 @@ func TestPrepare_SameDishTwice(t *testing.T) {
 		}
 		return `{"state":"HELD","lines":[{"dishId":"a","unitFen":5},{"dishId":"b","unitFen":7}]}`, nil
 	}
-	if p, err := w.Prepare(t.Context(), theCall()); err != nil || len(p.Changes[0].(order.OrderPlaced).Order.Lines) != 3 {
+	if p, err := w.Prepare(t.Context(), theCall()); err != nil || len(p.Changes[0].(order.Place).Order.Lines) != 3 {
 		t.Errorf("got %+v, %v", p, err)
 	}
 }
@@ -119,7 +118,7 @@ func TestPrepare_PreferencesFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	disk := errors.New("disk full")
-	w.Deps.Preferences = func(context.Context, string) ([]string, error) { return nil, disk }
+	w.lost = disk
 	if _, err := w.Prepare(t.Context(), theCall()); !errors.Is(err, disk) || len(w.calls) != 0 {
 		t.Errorf("got %v after %d calls", err, len(w.calls))
 	}
@@ -143,7 +142,7 @@ func TestSettle(t *testing.T) {
 			got.TotalFen != 6700 || len(got.Lines) != 2 || got.Note != "快一点" || got.Date != "2026-11-29" {
 			t.Errorf("got %s, %v", result, err)
 		}
-		if c, ok := changes[0].(order.OrderConfirmed); !ok || len(changes) != 1 || c.InvocationID != "inv-1" || c.At.IsZero() {
+		if c, ok := changes[0].(order.Confirm); !ok || len(changes) != 1 || c.InvocationID != "inv-1" || c.At.IsZero() {
 			t.Errorf("got %+v", changes)
 		}
 	}
@@ -158,7 +157,7 @@ func wantRejected(t *testing.T, changes []capability.Change, reason string) {
 	if len(changes) != 1 {
 		t.Fatalf("got %+v, want one change", changes)
 	}
-	if c, ok := changes[0].(order.OrderRejected); !ok || c.InvocationID != "inv-1" || c.Reason != reason || c.At.IsZero() {
+	if c, ok := changes[0].(order.Reject); !ok || c.InvocationID != "inv-1" || c.Reason != reason || c.At.IsZero() {
 		t.Errorf("got %+v, want a rejection because of %s", changes, reason)
 	}
 }
@@ -226,15 +225,6 @@ func TestDismiss(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	wantRejected(t, w.Dismiss(theCall(), "expired"), "expired")
-}
-
-func TestYuan(t *testing.T) {
-	t.Parallel()
-	for fen, want := range map[int64]string{0: "0.00", 5: "0.05", 30: "0.30", 1990 * 3: "59.70", 100000000: "1000000.00"} {
-		if got := order.Yuan(fen); got != want {
-			t.Errorf("%d: got %s, want %s", fen, got, want)
-		}
-	}
 }
 
 func TestOrder_JSON(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
 
@@ -21,7 +22,7 @@ const commitTries = 3
 // Settle has the last word on a call of place_order: the Food agent's ORDER_DATA must equal the quote
 // that the person agreed to, and then the catalog commits. That commit is the point of no return.
 func (s *Service) Settle(ctx context.Context, call capability.Call, result json.RawMessage, failure error) (json.RawMessage, []capability.Change, error) {
-	o, err := s.Store.OrderByInvocation(ctx, call.ID)
+	o, err := s.deps.Store.OrderByInvocation(ctx, call.ID)
 	if errors.Is(err, agent.ErrNotFound) {
 		return result, nil, failure // call_food that only recommended
 	}
@@ -44,13 +45,13 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 		return nil, s.Dismiss(call, reason), fault.New(fault.Conflict, "the held portions are gone (%s), so nothing was ordered", strings.ToLower(r.State))
 	}
 	out, err := confirmedResult(o)
-	return out, []capability.Change{OrderConfirmed{InvocationID: call.ID, At: s.Now()}}, err
+	return out, []capability.Change{Confirm{InvocationID: call.ID, At: s.deps.Now()}}, err
 }
 
 // Dismiss says what is written when a call of place_order will not run: the order is rejected, and the
 // release of its hold is queued in the same transaction.
 func (s *Service) Dismiss(call capability.Call, reason string) []capability.Change {
-	return []capability.Change{OrderRejected{InvocationID: call.ID, Reason: reason, At: s.Now()}}
+	return []capability.Change{Reject{InvocationID: call.ID, Reason: reason, At: s.deps.Now()}}
 }
 
 // compare refuses an ORDER_DATA that differs from what the person agreed to.
@@ -92,7 +93,7 @@ func pause(ctx context.Context, d time.Duration) {
 func confirmedResult(o Order) (json.RawMessage, error) {
 	out, err := json.Marshal(map[string]any{
 		"orderId": o.ID, "status": Confirmed, "lines": o.Lines, "totalFen": o.TotalFen,
-		"total": Yuan(o.TotalFen), "date": o.Date, "note": o.Note,
+		"total": text.Yuan(o.TotalFen), "date": o.Date, "note": o.Note,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write the order's result: %w", err)

@@ -124,6 +124,7 @@ type world struct {
 	books *books
 	tools map[string]func(args map[string]any) (string, error)
 	wants []string // preferences
+	lost  error    // of reading them
 
 	mu    sync.Mutex
 	calls []capability.Call
@@ -147,7 +148,7 @@ func newWorld() *world {
 	}}
 	w.Service = order.New(order.Deps{
 		Store: w.books, Call: w.call,
-		Preferences:     func(context.Context, string) ([]string, error) { return w.wants, nil },
+		Preferences:     func(context.Context, string) ([]string, error) { return w.wants, w.lost },
 		ConfirmationTTL: 5 * time.Minute, Now: time.Now,
 		NewID: func(kind string) string { return kind + "-1" },
 	})
@@ -226,7 +227,7 @@ func (w *world) placed(t *testing.T) order.Order {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := p.Changes[0].(order.OrderPlaced).Order
+	o := p.Changes[0].(order.Place).Order
 	w.books.mu.Lock()
 	defer w.books.mu.Unlock()
 	w.books.orders[o.InvocationID] = o

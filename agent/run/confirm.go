@@ -9,24 +9,25 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
 
 // ask opens the question about a call: the row, the state of the run and what the capability prepared
 // are one transaction (D-94).
 func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p capability.Prepared) error {
-	now := s.Now()
+	now := s.deps.Now()
 	c := agent.Confirmation{
-		ID: s.NewID("conf"), RunID: r.ID, UserID: r.UserID, ThreadID: r.ThreadID, InvocationID: inv.ID,
+		ID: s.deps.NewID("conf"), RunID: r.ID, UserID: r.UserID, ThreadID: r.ThreadID, InvocationID: inv.ID,
 		CallID: inv.CallID, Tool: inv.Name, Args: inv.Args, ArgsDigest: digest(inv.Args),
-		Summary: p.Summary, Warnings: p.Warnings, Status: agent.QuestionOpen,
+		Summary: p.Summary, Warnings: p.Warnings, Status: agent.ConfirmationOpen,
 		CreatedAt: now, Deadline: now.Add(s.config.ConfirmationTTL),
 	}
 	inv.Status = capability.Asking
 	err := s.append(ctx, agent.Step{
 		RunID: r.ID, From: open(), To: agent.AwaitingConfirmation,
-		Invocations: []agent.Invocation{inv}, Questions: []agent.Confirmation{c}, Changes: p.Changes,
-		Events: []agent.Event{agent.NewEvent(agent.QuestionOpened, c, now)},
+		Invocations: []agent.Invocation{inv}, Confirmations: []agent.Confirmation{c}, Changes: p.Changes,
+		Events: []agent.Event{agent.NewEvent(agent.ConfirmationRequired, c, now)},
 	})
 	if err != nil {
 		return err
@@ -43,16 +44,16 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
-	c, err := s.question(ctx, r, confirmationID)
+	c, err := s.confirmation(ctx, r, confirmationID)
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
-	if c.Status == agent.QuestionOpen && !s.Now().Before(c.Deadline) {
-		if c, err = s.decide(ctx, c, agent.Decision{Status: agent.QuestionExpired, Reason: "expired", By: "system", Via: "clock"}); err != nil {
+	if c.Status == agent.ConfirmationOpen && !s.deps.Now().Before(c.Deadline) {
+		if c, err = s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"}); err != nil {
 			return agent.Confirmation{}, err
 		}
 	}
-	if c.Status == agent.QuestionOpen {
+	if c.Status == agent.ConfirmationOpen {
 		if c, err = s.decide(ctx, c, d); err != nil {
 			return agent.Confirmation{}, err
 		}
@@ -60,21 +61,21 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	switch {
 	case c.Status == d.Status:
 		return c, nil
-	case c.Status == agent.QuestionExpired || c.Status == agent.QuestionCancelled:
+	case c.Status == agent.ConfirmationExpired || c.Status == agent.ConfirmationCancelled:
 		return c, fault.New(fault.Gone, "the question is closed: %s", c.Status)
 	}
 	return c, fault.New(fault.Conflict, "the question was answered already: %s", c.Status)
 }
 
-// question finds the one that is meant.
-func (s *Service) question(ctx context.Context, r agent.Run, id string) (agent.Confirmation, error) {
+// confirmation finds the one that is meant.
+func (s *Service) confirmation(ctx context.Context, r agent.Run, id string) (agent.Confirmation, error) {
 	j, err := s.load(ctx, r.ID)
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
 	var found []agent.Confirmation
 	for _, c := range j.Confirmations {
-		if c.ID == id || (id == "" && c.Status == agent.QuestionOpen) {
+		if c.ID == id || (id == "" && c.Status == agent.ConfirmationOpen) {
 			found = append(found, c)
 		}
 	}
@@ -98,12 +99,12 @@ func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Deci
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
-	d.At = s.Now()
+	d.At = s.deps.Now()
 	step, err := s.decision(ctx, j, c, d)
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
-	stands, won, err := s.Store.Decide(ctx, c.ID, d, step)
+	stands, won, err := s.deps.Store.Decide(ctx, c.ID, d, step)
 	if err != nil {
 		return agent.Confirmation{}, fmt.Errorf("decide %s: %w", c.ID, err)
 	}
@@ -119,19 +120,19 @@ func (s *Service) decision(ctx context.Context, j agent.Journal, c agent.Confirm
 	c.Status, c.Reason, c.DecidedBy, c.DecidedVia, c.DecidedAt = d.Status, d.Reason, d.By, d.Via, &d.At
 	step := agent.Step{
 		RunID: c.RunID, From: open(), To: agent.Keep, At: d.At,
-		Events: []agent.Event{agent.NewEvent(agent.QuestionClosed, c, d.At)},
+		Events: []agent.Event{agent.NewEvent(agent.ConfirmationResolved, c, d.At)},
 	}
 	for _, inv := range j.Invocations {
 		if inv.ID != c.InvocationID {
 			continue
 		}
-		if d.Status == agent.QuestionConfirmed {
+		if d.Status == agent.ConfirmationConfirmed {
 			inv.Status = capability.Allowed
 			step.Invocations = []agent.Invocation{inv}
 			return step, nil
 		}
 		reason, message := denial(d)
-		o := s.Pipeline.Close(callOf(j.Run, inv), capability.Denied, reason, message)
+		o := s.deps.Pipeline.Close(callOf(j.Run, inv), capability.Denied, reason, message)
 		s.settleInvocation(ctx, j.Run, inv, o, &step)
 		return step, nil
 	}
@@ -139,11 +140,11 @@ func (s *Service) decision(ctx context.Context, j agent.Journal, c agent.Confirm
 }
 
 func denial(d agent.Decision) (reason, message string) {
-	if d.Status == agent.QuestionExpired {
+	if d.Status == agent.ConfirmationExpired {
 		return "expired", "nobody answered in time, so nothing was done"
 	}
 	if d.Reason != "" {
-		return "rejected", "the person said no: " + clip(d.Reason, 200)
+		return "rejected", "the person said no: " + text.Clip(d.Reason, 200)
 	}
 	return "rejected", "the person said no, so nothing was done"
 }
@@ -175,18 +176,18 @@ func (s *Service) watchDeadlines(ctx context.Context) {
 // expireDue expires what is due, and gives the time until the next look.
 func (s *Service) expireDue(ctx context.Context) time.Duration {
 	const longest = time.Minute
-	open, err := s.Store.OpenConfirmations(ctx, "")
+	open, err := s.deps.Store.OpenConfirmations(ctx, "")
 	if err != nil {
 		return time.Second
 	}
 	wait := longest
 	for _, c := range open {
-		left := c.Deadline.Sub(s.Now())
+		left := c.Deadline.Sub(s.deps.Now())
 		if left > 0 {
 			wait = min(wait, left)
 			continue
 		}
-		_, err := s.decide(ctx, c, agent.Decision{Status: agent.QuestionExpired, Reason: "expired", By: "system", Via: "clock"})
+		_, err := s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"})
 		if err != nil {
 			flow.Log(ctx).Error().Err(err).Str("confirmationId", c.ID).Msg("question not expired")
 			wait = min(wait, time.Second)

@@ -39,7 +39,7 @@ func (s *Service) fail(ctx context.Context, j agent.Journal, cause error) error 
 
 // end appends the last step of a run with its last event.
 func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) error {
-	now := s.Now()
+	now := s.deps.Now()
 	out.Events = append(out.Events, agent.NewEvent(agent.RunEnded, agent.EndData{
 		Status: out.To.String(), Reason: out.Finish, Code: out.ErrorCode, Message: out.ErrorMessage,
 		Model: j.Run.Model, Usage: j.Run.Usage.Add(out.Usage),
@@ -59,28 +59,28 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) erro
 
 // closeCalls gives every call that has no result one, and closes open questions.
 func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.Step, reason, message string) {
-	now := s.Now()
+	now := s.deps.Now()
 	for _, inv := range j.Invocations {
 		if inv.Status.Final() {
 			continue
 		}
-		o := s.Pipeline.Close(callOf(j.Run, inv), s.closedAs(inv), reason, message)
+		o := s.deps.Pipeline.Close(callOf(j.Run, inv), s.closedAs(inv), reason, message)
 		s.settleInvocation(ctx, j.Run, inv, o, out)
 	}
 	for _, c := range j.Confirmations {
-		if c.Status != agent.QuestionOpen {
+		if c.Status != agent.ConfirmationOpen {
 			continue
 		}
-		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = agent.QuestionCancelled, reason, "system", &now
+		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = agent.ConfirmationCancelled, reason, "system", &now
 		out.Closed = append(out.Closed, c)
-		out.Events = append(out.Events, agent.NewEvent(agent.QuestionClosed, c, now))
+		out.Events = append(out.Events, agent.NewEvent(agent.ConfirmationResolved, c, now))
 	}
 }
 
 // closedAs says what a call without a result has become: one with an effect that was running when an
 // earlier process ended may have happened.
 func (s *Service) closedAs(inv agent.Invocation) capability.Status {
-	if d, _ := s.Pipeline.Lookup(inv.Name); inv.Status == capability.Running && !d.ReadOnly {
+	if d, _ := s.deps.Pipeline.Lookup(inv.Name); inv.Status == capability.Running && !d.ReadOnly {
 		return capability.Indeterminate
 	}
 	return capability.Cancelled
@@ -90,7 +90,7 @@ func (s *Service) closedAs(inv agent.Invocation) capability.Status {
 func (s *Service) wakePending(ctx context.Context, userID, threadID string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	waiting, err := s.Store.PendingRuns(ctx, userID, threadID)
+	waiting, err := s.deps.Store.PendingRuns(ctx, userID, threadID)
 	if err != nil {
 		flow.Log(ctx).Error().Err(err).Msg("waiting runs not woken")
 	}

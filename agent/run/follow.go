@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/text"
 )
 
 // heartbeat is how often a silent stream shows that it is alive; the journal is read again with it.
@@ -43,7 +44,7 @@ func ParseCursor(id string) (Cursor, error) {
 		c.Chars, err = strconv.Atoi(chars)
 	}
 	if err != nil || c.Seq < 0 || c.Chars < 0 {
-		return Cursor{}, fmt.Errorf("%q is no place in a stream", clip(id, 40))
+		return Cursor{}, fmt.Errorf("%q is no place in a stream", text.Clip(id, 40))
 	}
 	return c, nil
 }
@@ -122,7 +123,7 @@ func (f *follower) resume(ctx context.Context) error {
 	if f.seq == 0 {
 		return nil
 	}
-	events, err := f.s.Store.Events(ctx, f.runID, f.seq-1)
+	events, err := f.s.deps.Store.Events(ctx, f.runID, f.seq-1)
 	if err != nil {
 		return fmt.Errorf("follow run %s: %w", f.runID, err)
 	}
@@ -140,7 +141,7 @@ func (f *follower) begin(e agent.Event, seen int) {
 }
 
 func (f *follower) readEvents(ctx context.Context) error {
-	events, err := f.s.Store.Events(ctx, f.runID, f.seq)
+	events, err := f.s.deps.Store.Events(ctx, f.runID, f.seq)
 	if err != nil {
 		return fmt.Errorf("follow run %s: %w", f.runID, err)
 	}

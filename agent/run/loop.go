@@ -83,7 +83,7 @@ func (s *Service) take(ctx context.Context, j agent.Journal, step next) (again b
 func (s *Service) load(ctx context.Context, runID string) (agent.Journal, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	j, err := s.Store.Journal(ctx, runID)
+	j, err := s.deps.Store.Journal(ctx, runID)
 	if err != nil {
 		return agent.Journal{}, fmt.Errorf("load journal of %s: %w", runID, err)
 	}
@@ -95,8 +95,8 @@ func (s *Service) load(ctx context.Context, runID string) (agent.Journal, error)
 func (s *Service) append(ctx context.Context, step agent.Step) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	step.At = s.Now()
-	err := s.Store.Append(ctx, step)
+	step.At = s.deps.Now()
+	err := s.deps.Store.Append(ctx, step)
 	if errors.Is(err, agent.ErrStale) {
 		flow.Log(ctx).Debug().Str("runId", step.RunID).Msg("step dropped: the run has moved on")
 		return err
@@ -115,10 +115,10 @@ func (s *Service) begin(ctx context.Context, j agent.Journal) (again bool, err e
 	if err != nil {
 		return false, s.fail(ctx, j, err)
 	}
-	now := s.Now()
+	now := s.deps.Now()
 	err = s.append(ctx, agent.Step{
 		RunID: j.Run.ID, From: []agent.Status{agent.Pending}, To: agent.Running,
-		Skills: ids(routed.Skills), Tools: routed.Tools, Model: s.Model.Name(),
+		Skills: ids(routed.Skills), Tools: routed.Tools, Model: s.deps.Model.Name(),
 		Events: []agent.Event{
 			agent.NewEvent(agent.RunStarted, agent.StartedData{
 				ThreadID: j.Run.ThreadID, ClientRunID: j.Run.ClientRunID, TraceID: j.Run.TraceID, Modern: j.Run.Modern,

@@ -25,7 +25,7 @@ type round struct {
 
 // askModel makes one model round and writes its answer: text, proposed calls, usage.
 func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) error {
-	r := &round{s: s, j: j, number: len(answersOf(j)) + 1, callID: s.NewID("llm"), messageID: s.NewID("msg"), began: s.Now()}
+	r := &round{s: s, j: j, number: len(answersOf(j)) + 1, callID: s.deps.NewID("llm"), messageID: s.deps.NewID("msg"), began: s.deps.Now()}
 	prompt, err := s.prompt(ctx, j, last)
 	if err != nil {
 		return s.fail(ctx, j, err)
@@ -68,7 +68,7 @@ func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) 
 	left := max(r.s.config.Bounds.Active-r.j.Run.Active, time.Minute)
 	ctx, stop := context.WithTimeout(flow.With(ctx, ids), left)
 	defer stop()
-	return r.s.Model.Stream(ctx, p, func(delta string) { r.say(ctx, delta) })
+	return r.s.deps.Model.Stream(ctx, p, func(delta string) { r.say(ctx, delta) })
 }
 
 // say shows a piece of text. The message's start is in the journal before the first piece is seen.
@@ -76,7 +76,7 @@ func (r *round) say(ctx context.Context, delta string) {
 	if !r.speaking {
 		err := r.s.append(ctx, agent.Step{
 			RunID: r.j.Run.ID, From: []agent.Status{agent.Running}, To: agent.Running,
-			Events: []agent.Event{agent.NewEvent(agent.MessageStarted, agent.MessageData{MessageID: r.messageID}, r.s.Now())},
+			Events: []agent.Event{agent.NewEvent(agent.MessageStarted, agent.MessageData{MessageID: r.messageID}, r.s.deps.Now())},
 		})
 		if err != nil {
 			r.unseen += delta
@@ -90,7 +90,7 @@ func (r *round) say(ctx context.Context, delta string) {
 
 // record writes a complete answer. An answer without calls ends the run in the same transaction.
 func (r *round) record(ctx context.Context, a agent.Answer) error {
-	now := r.s.Now()
+	now := r.s.deps.Now()
 	step := r.step(a, now)
 	step.From, step.To = []agent.Status{agent.Running}, agent.Running
 	message := agent.Message{
@@ -103,7 +103,7 @@ func (r *round) record(ctx context.Context, a agent.Answer) error {
 	}
 	for i, call := range a.Calls {
 		inv := r.proposed(call, i, now)
-		d, _ := r.s.Pipeline.Lookup(call.Name)
+		d, _ := r.s.deps.Pipeline.Lookup(call.Name)
 		step.Invocations = append(step.Invocations, inv)
 		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, callData(inv, d.Kind), now))
 	}
@@ -127,7 +127,7 @@ func (r *round) spoken(text string, now time.Time) []agent.Event {
 
 func (r *round) proposed(call agent.ToolCall, position int, now time.Time) agent.Invocation {
 	return agent.Invocation{
-		ID: r.s.NewID("inv"), RunID: r.j.Run.ID, UserID: r.j.Run.UserID, MessageID: r.messageID, CallID: call.ID,
+		ID: r.s.deps.NewID("inv"), RunID: r.j.Run.ID, UserID: r.j.Run.UserID, MessageID: r.messageID, CallID: call.ID,
 		Round: r.number, Position: position, Name: call.Name, Args: call.Args, Status: capability.Proposed, CreatedAt: now,
 	}
 }
@@ -135,7 +135,7 @@ func (r *round) proposed(call agent.ToolCall, position int, now time.Time) agent
 // abandon keeps what was said of an answer that did not arrive whole. Without a cause the run stays
 // open: it was cancelled, or the program stops.
 func (r *round) abandon(ctx context.Context, a agent.Answer, cause error) error {
-	now := r.s.Now()
+	now := r.s.deps.Now()
 	step := r.step(a, now)
 	step.From, step.To = []agent.Status{agent.Running}, agent.Running
 	if r.speaking {

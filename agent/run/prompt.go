@@ -23,7 +23,7 @@ const (
 // route decides which skills, and so which tools, this message gets. It reads the user's installations
 // anew, so a switch holds for the next message (D-52).
 func (s *Service) route(ctx context.Context, j agent.Journal) (agent.RoutedData, error) {
-	on, _, err := s.Market.Enabled(ctx, j.Run.UserID)
+	on, _, err := s.deps.Market.Enabled(ctx, j.Run.UserID)
 	if err != nil {
 		return agent.RoutedData{}, fmt.Errorf("route: %w", err)
 	}
@@ -37,12 +37,12 @@ func (s *Service) route(ctx context.Context, j agent.Journal) (agent.RoutedData,
 		out.Skills = append(out.Skills, agent.RoutedSkill{ID: r.ID, Name: r.Name, NameEn: r.NameEn, Reason: r.Reason})
 		names = append(names, r.Capabilities...)
 	}
-	out.Tools = s.Registry.Toolkit(names).Names()
+	out.Tools = s.deps.Registry.Toolkit(names).Names()
 	return out, nil
 }
 
 func (s *Service) previousSkills(ctx context.Context, r agent.Run) ([]string, error) {
-	runs, err := s.Store.Runs(ctx, r.UserID, r.ThreadID, 10)
+	runs, err := s.deps.Store.Runs(ctx, r.UserID, r.ThreadID, 10)
 	if err != nil {
 		return nil, fmt.Errorf("route: %w", err)
 	}
@@ -66,11 +66,11 @@ func inputOf(j agent.Journal) string {
 // prompt builds what the model is given: instructions, successful history (D-85), this run so far, and
 // the routed tools. In a last round it offers none.
 func (s *Service) prompt(ctx context.Context, j agent.Journal, last bool) (agent.Prompt, error) {
-	on, off, err := s.Market.Enabled(ctx, j.Run.UserID)
+	on, off, err := s.deps.Market.Enabled(ctx, j.Run.UserID)
 	if err != nil {
 		return agent.Prompt{}, fmt.Errorf("build prompt: %w", err)
 	}
-	history, err := s.Store.History(ctx, j.Run.UserID, j.Run.ThreadID, true, historyLimit)
+	history, err := s.deps.Store.History(ctx, j.Run.UserID, j.Run.ThreadID, true, historyLimit)
 	if err != nil {
 		return agent.Prompt{}, fmt.Errorf("build prompt: %w", err)
 	}
@@ -79,7 +79,7 @@ func (s *Service) prompt(ctx context.Context, j agent.Journal, last bool) (agent
 	messages = append(messages, current(j)...)
 	p := agent.Prompt{Messages: capResults(messages)}
 	if !last {
-		p.Tools = s.Registry.Toolkit(j.Run.Tools).Definitions()
+		p.Tools = s.deps.Registry.Toolkit(j.Run.Tools).Definitions()
 	}
 	return p, nil
 }

@@ -10,7 +10,7 @@ import (
 // recover takes up what an earlier process left. Open runs go on from their journal; waiting ones go on
 // waiting. In the strict form everything unfinished has FAILED (D-88).
 func (s *Service) recover(ctx context.Context) error {
-	open, err := s.Store.OpenRuns(ctx)
+	open, err := s.deps.Store.OpenRuns(ctx)
 	if err != nil {
 		return err
 	}

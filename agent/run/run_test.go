@@ -103,19 +103,19 @@ func TestConfirm(t *testing.T) {
 	want(t, "bought before the yes", w.tools.count("buy"), 0)
 	want(t, "summary", string(q.Summary), `{"total":"32.00"}`)
 
-	c, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	c, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 	must(t, err)
-	want(t, "decision", c.Status, agent.QuestionConfirmed)
+	want(t, "decision", c.Status, agent.ConfirmationConfirmed)
 	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 	want(t, "bought", w.tools.count("buy"), 1)
 	want(t, "settled", w.tools.count("settle"), 1)
 
-	again, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	again, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 	must(t, err)
-	want(t, "the same again", again.Status, agent.QuestionConfirmed)
-	_, err = w.decide(r.ID, q.ID, agent.QuestionRejected)
+	want(t, "the same again", again.Status, agent.ConfirmationConfirmed)
+	_, err = w.decide(r.ID, q.ID, agent.ConfirmationRejected)
 	want(t, "the opposite", fault.CodeOf(err), fault.Conflict)
-	_, err = w.decide(r.ID, "conf-unknown", agent.QuestionConfirmed)
+	_, err = w.decide(r.ID, "conf-unknown", agent.ConfirmationConfirmed)
 	want(t, "unknown", fault.CodeOf(err), fault.NotFound)
 	want(t, "bought", w.tools.count("buy"), 1)
 }
@@ -125,7 +125,7 @@ func TestReject(t *testing.T) {
 	w := newWorld(t)
 	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
 	r := w.send("t1", "buy one")
-	_, err := w.decide(r.ID, w.question(r.ID).ID, agent.QuestionRejected)
+	_, err := w.decide(r.ID, w.question(r.ID).ID, agent.ConfirmationRejected)
 	must(t, err)
 	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 	want(t, "bought", w.tools.count("buy"), 0)
@@ -150,7 +150,7 @@ func TestExpire(t *testing.T) {
 			t.Errorf("expired after %s, want 300s", waited)
 		}
 		want(t, "dismissed", w.tools.count("dismiss expired"), 1)
-		_, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+		_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 		want(t, "late", fault.CodeOf(err), fault.Gone)
 		want(t, "bought", w.tools.count("buy"), 0)
 		w.stop()
@@ -168,7 +168,7 @@ func TestConfirmAndRejectAtOnce(t *testing.T) {
 		q := w.question(r.ID)
 		var wg sync.WaitGroup
 		errs := make([]error, 2)
-		for i, s := range []agent.ConfirmationStatus{agent.QuestionConfirmed, agent.QuestionRejected} {
+		for i, s := range []agent.ConfirmationStatus{agent.ConfirmationConfirmed, agent.ConfirmationRejected} {
 			wg.Go(func() { _, errs[i] = w.decide(r.ID, q.ID, s) })
 		}
 		wg.Wait()
@@ -189,11 +189,11 @@ func TestQuestionBlocksOnlyItsOwnCall(t *testing.T) {
 		call("a", "buy", `{"n":1}`), call("b", "slow", `{}`), call("c", "buy", `{"n":2}`),
 	}})
 	r := w.send("t1", "buy two things")
-	w.until(r.ID, agent.QuestionOpened)
+	w.until(r.ID, agent.ConfirmationRequired)
 	open := awaitOpen(t, w, 2)
-	_, err := w.decide(r.ID, open[0].ID, agent.QuestionRejected)
+	_, err := w.decide(r.ID, open[0].ID, agent.ConfirmationRejected)
 	must(t, err)
-	_, err = w.decide(r.ID, open[1].ID, agent.QuestionConfirmed)
+	_, err = w.decide(r.ID, open[1].ID, agent.ConfirmationConfirmed)
 	must(t, err)
 	for w.tools.count("settle") == 0 { // the confirmed call runs although slow does not end
 		w.untilCount(r.ID, agent.CallEnded, 2)
@@ -221,7 +221,7 @@ func awaitOpen(t *testing.T, w *world, n int) []agent.Confirmation {
 	t.Helper()
 	runs, err := w.db.OpenRuns(context.Background())
 	must(t, err)
-	w.untilCount(runs[0].ID, agent.QuestionOpened, n)
+	w.untilCount(runs[0].ID, agent.ConfirmationRequired, n)
 	open, err := w.db.OpenConfirmations(context.Background(), "ann")
 	must(t, err)
 	want(t, "open questions", len(open), n)
@@ -246,12 +246,23 @@ func TestNewInputWhileAQuestionIsOpen(t *testing.T) {
 	r := w.send("t1", "buy one")
 	q := w.question(r.ID)
 	_, err := w.runs.Create(context.Background(), run.Input{UserID: "ann", ThreadID: "t1", ClientRunID: "x", MessageID: "m2", Text: "hello?"})
-	var open *run.OpenQuestionError
+	var open *run.OpenConfirmationError
 	if !errors.As(err, &open) || open.Confirmation.ID != q.ID {
 		t.Fatalf("got %v, want the open question", err)
 	}
 	other := w.send("t2", "another conversation goes on")
 	want(t, "other conversation", w.end(other.ID).Status, agent.Succeeded)
+}
+
+func TestMessageSentAgainUnderItsOldID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 2 {
+		r, err := w.runs.Create(context.Background(), run.Input{UserID: "ann", ThreadID: "t1", ClientRunID: "x", MessageID: "m1", Text: "hello"})
+		must(t, err)
+		w.runs.Begin(r.ID)
+		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	}
 }
 
 func TestRunsOfOneConversationAreSerial(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 	"agentmesh/skills"
 )
@@ -47,7 +48,7 @@ type Deps struct {
 
 // Service runs runs.
 type Service struct {
-	Deps
+	deps   Deps
 	config Config
 	active *active
 	live   *live
@@ -56,7 +57,7 @@ type Service struct {
 
 // New makes the engine; Start sets it going.
 func New(deps Deps, config Config) *Service {
-	s := &Service{Deps: deps, config: config, live: newLive(), expiry: make(chan struct{}, 1)}
+	s := &Service{deps: deps, config: config, live: newLive(), expiry: make(chan struct{}, 1)}
 	s.active = newActive(s.work)
 	return s
 }
@@ -87,28 +88,31 @@ type Input struct {
 	Modern      bool
 }
 
-// OpenQuestionError refuses an input because the conversation has an open question (F-24).
-type OpenQuestionError struct{ Confirmation agent.Confirmation }
+// OpenConfirmationError refuses an input because the conversation has an open question (F-24).
+type OpenConfirmationError struct{ Confirmation agent.Confirmation }
 
-func (e *OpenQuestionError) Error() string {
+func (e *OpenConfirmationError) Error() string {
 	return "a question of this conversation is open: confirm, reject or cancel it first"
 }
 
+// titleLength is how much of its first message names a conversation, in characters.
+const titleLength = 40
+
 // Create stores an input and its PENDING run. Begin sets it going, once somebody can watch it.
 func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
-	now := s.Now()
+	now := s.deps.Now()
 	r := agent.Run{
-		ID: s.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
+		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
 		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, CreatedAt: now,
 	}
 	message := agent.Message{
 		ID: in.MessageID, UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
 		Role: agent.User, Text: in.Text, CreatedAt: now,
 	}
-	err := s.Store.CreateRun(ctx, r, title(in.Text), message)
+	err := s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message)
 	if errors.Is(err, agent.ErrMessageExists) { // a client that sends a message again under its old id
-		message.ID = s.NewID("msg")
-		err = s.Store.CreateRun(ctx, r, title(in.Text), message)
+		message.ID = s.deps.NewID("msg")
+		err = s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message)
 	}
 	if errors.Is(err, agent.ErrConfirmationOpen) {
 		return agent.Run{}, s.openConfirmation(ctx, in)
@@ -121,13 +125,13 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 
 // openConfirmation is the refusal that shows the question in the way.
 func (s *Service) openConfirmation(ctx context.Context, in Input) error {
-	open, err := s.Store.OpenConfirmations(ctx, in.UserID)
+	open, err := s.deps.Store.OpenConfirmations(ctx, in.UserID)
 	if err != nil {
 		return fmt.Errorf("create run: %w", err)
 	}
 	for _, c := range open {
 		if c.ThreadID == in.ThreadID {
-			return &OpenQuestionError{c}
+			return &OpenConfirmationError{c}
 		}
 	}
 	return fault.New(fault.Conflict, "a question of this conversation was open just now; send the message again")
@@ -162,7 +166,7 @@ func (s *Service) Cancel(ctx context.Context, userID, runID string) (agent.Run, 
 func (s *Service) requestCancel(ctx context.Context, runID string, why agent.FinishReason) (bool, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	open, err := s.Store.RequestCancel(ctx, runID, why)
+	open, err := s.deps.Store.RequestCancel(ctx, runID, why)
 	if err != nil {
 		return false, fmt.Errorf("cancel run %s: %w", runID, err)
 	}
@@ -186,35 +190,17 @@ func (s *Service) awaitEnd(ctx context.Context, runID string) {
 
 // Run gives one run by our id, or by the client's label where that is unique for the user.
 func (s *Service) Run(ctx context.Context, userID, id string) (agent.Run, error) {
-	r, err := s.Store.Run(ctx, userID, id)
+	r, err := s.deps.Store.Run(ctx, userID, id)
 	if errors.Is(err, agent.ErrNotFound) {
-		r, err = s.Store.RunByLabel(ctx, userID, id)
+		r, err = s.deps.Store.RunByLabel(ctx, userID, id)
 	}
 	switch {
 	case errors.Is(err, agent.ErrNotFound):
-		return agent.Run{}, fault.New(fault.NotFound, "there is no run %q", clip(id, 80))
+		return agent.Run{}, fault.New(fault.NotFound, "there is no run %q", text.Clip(id, 80))
 	case errors.Is(err, agent.ErrAmbiguous):
-		return agent.Run{}, fault.New(fault.Conflict, "several runs have the label %q: use the id from X-Run-Id", clip(id, 80))
+		return agent.Run{}, fault.New(fault.Conflict, "several runs have the label %q: use the id from X-Run-Id", text.Clip(id, 80))
 	case err != nil:
 		return agent.Run{}, fmt.Errorf("load run: %w", err)
 	}
 	return r, nil
-}
-
-// title makes a conversation's title of its first message.
-func title(text string) string {
-	const most = 40
-	r := []rune(text)
-	if len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
-}
-
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }

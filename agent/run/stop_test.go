@@ -65,9 +65,9 @@ func TestCancelWhileAQuestionIsOpen(t *testing.T) {
 	q := w.question(r.ID)
 	want(t, "status", w.cancel(r.ID).Status, agent.Cancelled)
 	want(t, "dismissed", w.tools.count("dismiss cancelled"), 1)
-	c, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	c, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 	want(t, "approve after stop", fault.CodeOf(err), fault.Gone)
-	want(t, "question", c.Status, agent.QuestionCancelled)
+	want(t, "question", c.Status, agent.ConfirmationCancelled)
 	want(t, "bought", w.tools.count("buy"), 0)
 }
 
@@ -103,7 +103,7 @@ func TestRestartDuringAQuestion(t *testing.T) {
 	w.stop()
 	w.start()
 	want(t, "run", w.journal(r.ID).Run.Status, agent.AwaitingConfirmation)
-	_, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+	_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 	must(t, err)
 	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 	want(t, "bought", w.tools.count("buy"), 1)
@@ -142,7 +142,7 @@ func TestStrictRecovery(t *testing.T) {
 		want(t, "reason", r.FinishReason, agent.Restarted)
 	}
 	want(t, "dismissed", w.tools.count("dismiss restarted"), 1)
-	_, err := w.decide(waiting.ID, q.ID, agent.QuestionConfirmed)
+	_, err := w.decide(waiting.ID, q.ID, agent.ConfirmationConfirmed)
 	want(t, "late", fault.CodeOf(err), fault.Gone)
 }
 
@@ -198,7 +198,7 @@ func TestALeftQuestionStaysOpen(t *testing.T) {
 		time.Sleep(200 * time.Second)
 		synctest.Wait()
 		want(t, "run", w.journal(r.ID).Run.Status, agent.AwaitingConfirmation)
-		_, err := w.decide(r.ID, q.ID, agent.QuestionConfirmed)
+		_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 		must(t, err)
 		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 		w.stop()

@@ -109,7 +109,7 @@ func (s *Service) advance(ctx context.Context, r agent.Run, inv agent.Invocation
 
 // admit takes a proposed call through the first half of the pipeline.
 func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
-	a := s.Pipeline.Admit(ctx, s.Registry.Toolkit(r.Tools), call)
+	a := s.deps.Pipeline.Admit(ctx, s.deps.Registry.Toolkit(r.Tools), call)
 	if ctx.Err() != nil {
 		return nil // decided anew by whoever goes on with the run
 	}
@@ -127,11 +127,11 @@ func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, 
 // resumeCall goes on with a call that was running when an earlier process ended: again, if that does no
 // harm; otherwise nobody knows whether it happened, and the result says so.
 func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
-	d, _ := s.Pipeline.Lookup(inv.Name)
+	d, _ := s.deps.Pipeline.Lookup(inv.Name)
 	if d.ReadOnly || d.Idempotent {
 		return s.execute(ctx, r, inv, call)
 	}
-	o := s.Pipeline.Close(call, capability.Indeterminate, "interrupted",
+	o := s.deps.Pipeline.Close(call, capability.Indeterminate, "interrupted",
 		"the program stopped while this ran; it is not known whether it happened")
 	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
 	s.settleInvocation(ctx, r, inv, o, &step)
@@ -140,25 +140,25 @@ func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocat
 
 // execute makes the attempt. A call with an effect is claimed in the journal before it starts.
 func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
-	d, _ := s.Pipeline.Lookup(inv.Name)
+	d, _ := s.deps.Pipeline.Lookup(inv.Name)
 	if !d.ReadOnly && inv.Status != capability.Running {
 		inv.Status = capability.Running
 		err := s.append(ctx, agent.Step{
 			RunID: r.ID, From: open(), To: agent.Keep,
 			Invocations: []agent.Invocation{inv},
-			Events:      []agent.Event{agent.NewEvent(agent.CallStarted, callData(inv, d.Kind), s.Now())},
+			Events:      []agent.Event{agent.NewEvent(agent.CallStarted, callData(inv, d.Kind), s.deps.Now())},
 		})
 		if err != nil {
 			return err
 		}
 	}
-	o := s.Pipeline.Execute(ctx, call)
+	o := s.deps.Pipeline.Execute(ctx, call)
 	switch {
 	case o.Receipt.Status != capability.Cancelled:
 	case errors.Is(context.Cause(ctx), ErrShutdown):
 		return nil // no outcome: the next process makes it again
 	default: // it ended before it was settled, so nothing of it stands
-		o = s.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
+		o = s.deps.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
 	}
 	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
 	s.settleInvocation(ctx, r, inv, o, &step)
@@ -168,14 +168,14 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 // settleInvocation adds a call's one result, with its event, its audit record and what its capability
 // wants written, to a step.
 func (s *Service) settleInvocation(ctx context.Context, r agent.Run, inv agent.Invocation, o capability.Outcome, step *agent.Step) {
-	now := s.Now()
+	now := s.deps.Now()
 	inv.Status, inv.Result, inv.Receipt, inv.EndedAt = o.Receipt.Status, o.Result, o.Receipt, now
 	data := callData(inv, o.Receipt.Kind)
 	data.Args, data.Result, data.Stage = nil, o.Result, string(o.Receipt.Stage)
 	data.DurationMS = o.Receipt.Duration.Milliseconds()
 	step.Invocations = append(step.Invocations, inv)
 	step.Events = append(step.Events, agent.NewEvent(agent.CallEnded, data, now))
-	step.Records = append(step.Records, s.Pipeline.RecordOf(ctx, callOf(r, inv), o.Receipt, o.Result))
+	step.Records = append(step.Records, s.deps.Pipeline.RecordOf(ctx, callOf(r, inv), o.Receipt, o.Result))
 	step.Changes = append(step.Changes, o.Changes...)
 }
 

@@ -257,7 +257,7 @@ func (w *world) end(runID string) agent.Run {
 
 func (w *world) question(runID string) agent.Confirmation {
 	w.t.Helper()
-	w.until(runID, agent.QuestionOpened)
+	w.until(runID, agent.ConfirmationRequired)
 	open, err := w.db.OpenConfirmations(context.Background(), "ann")
 	must(w.t, err)
 	for _, c := range open {

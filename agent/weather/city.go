@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"agentmesh/app/platform/text"
 )
 
 //go:embed cities.json
@@ -50,12 +52,11 @@ func (a atlas) named(name string) (city, bool) {
 }
 
 // mentioned finds the first city that a text names.
-func (a atlas) mentioned(text string) (city, bool) {
-	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
+func (a atlas) mentioned(sentence string) (city, bool) {
 	found, at := city{}, -1
 	for _, c := range a {
 		for _, name := range c.names() {
-			if i := indexWord(text, strings.ToLower(name)); i >= 0 && (at < 0 || i < at) {
+			if i := text.WordAt(sentence, name); i >= 0 && (at < 0 || i < at) {
 				found, at = c, i
 			}
 		}
@@ -82,29 +83,4 @@ func plain(name string) string {
 		}
 		return -1
 	}, name)
-}
-
-// indexWord finds a word that does not stand inside a longer Latin word.
-func indexWord(text, word string) int {
-	for from := 0; ; {
-		i := strings.Index(text[from:], word)
-		if i < 0 {
-			return -1
-		}
-		i += from
-		if !latinEdge(text, i) && !latinEdge(text, i+len(word)) {
-			return i
-		}
-		from = i + len(word)
-	}
-}
-
-// latinEdge tells whether Latin letters stand on both sides of an offset.
-func latinEdge(text string, at int) bool {
-	letter := func(b byte) bool { return b >= 'a' && b <= 'z' }
-	return at > 0 && at < len(text) && letter(text[at-1]) && letter(text[at])
-}
-
-func hasHan(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }

@@ -10,6 +10,7 @@ import (
 	"agentmesh/a2a"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/text"
 )
 
 // maxDays is the longest forecast.
@@ -33,12 +34,15 @@ func (e *executor) Execute(ctx context.Context, req a2a.Request, emit func(a2a.U
 	log.Debug().Str("agent", "weather").Str("skill", req.Skill).RawJSON("arguments", orNull(req.Arguments)).Str("text", req.Text).Msg("agent received")
 	now := e.now().In(e.location)
 	where, days, result, err := e.decide(req, now)
-	if err != nil || result.Question != "" {
-		log.Debug().Str("agent", "weather").Str("question", result.Question).Err(err).Msg("agent decided")
-		return result, err
+	if err != nil {
+		return a2a.Result{}, err
+	}
+	if result.Question != "" {
+		log.Debug().Str("agent", "weather").Str("question", result.Question).Msg("agent decided")
+		return result, nil
 	}
 	log.Debug().Str("agent", "weather").Str("city", where.NameEn).Int("days", days).Msg("agent decided")
-	zh := hasHan(req.Text) || hasHan(string(req.Arguments))
+	zh := text.HasHan(req.Text) || text.HasHan(string(req.Arguments))
 	progress := "Looking up the weather in " + where.NameEn + "…"
 	if zh {
 		progress = "正在查询" + where.Name + "的天气…"

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"math"
 	"time"
+
+	"agentmesh/app/platform/text"
 )
 
 // Report is the answer of call_weather.
@@ -54,11 +56,11 @@ func report(c city, now time.Time, days int) Report {
 
 func day(c city, date time.Time) Day {
 	dice := roll(c.NameEn, date.Format(time.DateOnly))
-	month := date.Month() - 1
+	month, weekday := date.Month()-1, text.Weekday(date)
 	shift := dice.in(-4, 4)
 	d := Day{
-		Date: date.Format(time.DateOnly), Weekday: isoWeekday(date),
-		WeekdayZh: weekdayZh(date), WeekdayEn: date.Weekday().String(),
+		Date: date.Format(time.DateOnly), Weekday: weekday,
+		WeekdayZh: text.WeekdayZh(weekday), WeekdayEn: text.WeekdayEn(weekday),
 		Low: c.Low[month] + shift + dice.in(-1, 1), High: c.High[month] + shift + dice.in(-1, 2),
 	}
 	wet := dice.in(0, 99) < c.Rain[month]
@@ -113,12 +115,6 @@ func direction(n int) (string, string) {
 	zh := []string{"东", "东南", "南", "西南", "西", "西北", "北", "东北"}
 	en := []string{"east", "southeast", "south", "southwest", "west", "northwest", "north", "northeast"}
 	return zh[n], en[n]
-}
-
-func isoWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
-
-func weekdayZh(t time.Time) string {
-	return "星期" + string([]rune("日一二三四五六")[t.Weekday()])
 }
 
 // dice are numbers that follow from a place and a time, and from nothing else.

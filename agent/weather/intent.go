@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentmesh/app/platform/numeral"
+	"agentmesh/app/platform/text"
 )
 
 var (
@@ -69,39 +70,39 @@ func daysIn(text string, now time.Time) int {
 }
 
 // untilWeekday gives the days up to a weekday that a text names, today included.
-func untilWeekday(text string, now time.Time) int {
-	days, today := 0, isoWeekday(now)
+func untilWeekday(sentence string, now time.Time) int {
+	days, today := 0, text.Weekday(now)
 	until := func(weekday int) { days = max(days, (weekday-today+7)%7+1) }
-	for _, m := range weekdayIn.FindAllStringSubmatch(text, -1) {
+	for _, m := range weekdayIn.FindAllStringSubmatch(sentence, -1) {
 		if m[1] == "天" {
 			m[1] = "日"
 		}
 		until(len([]rune(strings.Split("一二三四五六日", m[1])[0])) + 1)
 	}
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		if indexWord(text, strings.ToLower(d.String())) >= 0 {
-			until((int(d)+6)%7 + 1)
+	for day := 1; day <= 7; day++ {
+		if text.HasWord(sentence, text.WeekdayEn(day)) {
+			until(day)
 		}
 	}
-	if strings.Contains(text, "周末") || strings.Contains(text, "weekend") {
+	if strings.Contains(sentence, "周末") || strings.Contains(sentence, "weekend") {
 		until(7)
 	}
 	return days
 }
 
 // placeIn gives what is left of a sentence without the words of a question about weather, if it may be a place.
-func placeIn(text string) string {
-	if hasHan(text) {
-		left := strings.TrimSpace(fillerZh.ReplaceAllString(text, ""))
+func placeIn(sentence string) string {
+	if text.HasHan(sentence) {
+		left := strings.TrimSpace(fillerZh.ReplaceAllString(sentence, ""))
 		if len([]rune(left)) >= 2 {
 			return left
 		}
 		return ""
 	}
 	var left []string
-	for i, word := range wordEn.FindAllString(text, -1) {
+	for i, word := range wordEn.FindAllString(sentence, -1) {
 		capital := word[0] >= 'A' && word[0] <= 'Z'
-		if capital && !fillerEn(strings.ToLower(word)) && (i > 0 || !strings.Contains(strings.TrimSpace(text), " ")) {
+		if capital && !fillerEn(strings.ToLower(word)) && (i > 0 || !strings.Contains(strings.TrimSpace(sentence), " ")) {
 			left = append(left, word)
 		}
 	}

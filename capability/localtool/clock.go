@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
 
@@ -18,11 +19,11 @@ func Clock(now func() time.Time, zone *time.Location) capability.Definition {
 		InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
 		Handle: func(context.Context, capability.Call) (json.RawMessage, error) {
 			t := now().In(zone)
-			day := (int(t.Weekday())+6)%7 + 1
+			day := text.Weekday(t)
 			return json.Marshal(map[string]any{
 				"iso": t.Format(time.RFC3339), "date": t.Format(time.DateOnly), "time": t.Format("15:04"),
-				"weekday": day, "weekdayZh": "星期" + string([]rune("一二三四五六日")[day-1]),
-				"weekdayEn": t.Weekday().String(), "timeZone": zone.String(),
+				"weekday": day, "weekdayZh": text.WeekdayZh(day),
+				"weekdayEn": text.WeekdayEn(day), "timeZone": zone.String(),
 			})
 		},
 	}

@@ -2,8 +2,9 @@ package catalog
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
+
+	"agentmesh/app/platform/text"
 )
 
 // Category is one of the seven kinds of dish.
@@ -69,16 +70,7 @@ func (d Dish) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		plain
 		Price string `json:"price"`
-	}{plain(d), Yuan(d.PriceFen)})
-}
-
-// Yuan writes fen as yuan with two decimals.
-func Yuan(fen int64) string {
-	sign := ""
-	if fen < 0 {
-		sign, fen = "-", -fen
-	}
-	return fmt.Sprintf("%s%d.%02d", sign, fen/100, fen%100)
+	}{plain(d), text.Yuan(d.PriceFen)})
 }
 
 func notNil[T any](s []T) []T {

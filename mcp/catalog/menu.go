@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 // Menu is what there is to eat on one day.
@@ -18,11 +19,10 @@ type Menu struct {
 
 // menuOf picks the dishes of a day.
 func menuOf(day time.Time, dishes []Dish) Menu {
-	weekday := isoWeekday(day)
-	zh := [...]string{"一", "二", "三", "四", "五", "六", "日"}
+	weekday := text.Weekday(day)
 	menu := Menu{
 		Date:    day.Format(time.DateOnly),
-		Weekday: weekday, WeekdayZh: "星期" + zh[weekday-1], WeekdayEn: day.Weekday().String(),
+		Weekday: weekday, WeekdayZh: text.WeekdayZh(weekday), WeekdayEn: text.WeekdayEn(weekday),
 		Dishes: []Dish{},
 	}
 	for _, d := range dishes {
@@ -46,8 +46,8 @@ func (c calendar) day(word string) (time.Time, error) {
 	in := func(days int) time.Time {
 		return time.Date(now.Year(), now.Month(), now.Day()+days, 12, 0, 0, 0, c.location)
 	}
-	text := normalDay(word)
-	switch text {
+	name := normalDay(word)
+	switch name {
 	case "", "today", "今天", "今日":
 		return in(0), nil
 	case "tomorrow", "明天", "明日":
@@ -57,16 +57,16 @@ func (c calendar) day(word string) (time.Time, error) {
 	case "大后天":
 		return in(3), nil
 	}
-	if date, err := time.ParseInLocation(time.DateOnly, text, c.location); err == nil {
+	if date, err := time.ParseInLocation(time.DateOnly, name, c.location); err == nil {
 		return date.Add(12 * time.Hour), nil
 	}
-	weeks, name := cutWeek(text)
+	weeks, name := cutWeek(name)
 	weekday, ok := weekdayOf(name)
 	if !ok {
 		return time.Time{}, fault.New(fault.Invalid, "%q is not a day that the menu understands: use today, tomorrow, monday … sunday, "+
 			"next monday, 今天, 明天, 后天, 周一 … 周日, 下周一 … 下周日, or a date such as %s", word, now.Format(time.DateOnly))
 	}
-	distance := weekday - isoWeekday(now)
+	distance := weekday - text.Weekday(now)
 	switch {
 	case weeks >= 0: // a day of a calendar week, which begins on Monday
 		return in(distance + 7*weeks), nil
@@ -140,9 +140,4 @@ func chineseWeekday(digit string) (int, bool) {
 		return 7, true
 	}
 	return 0, false
-}
-
-// isoWeekday counts from Monday, 1, to Sunday, 7; Go's own Sunday is 0.
-func isoWeekday(t time.Time) int {
-	return (int(t.Weekday())+6)%7 + 1
 }

@@ -209,15 +209,6 @@ func TestStockTools_Arguments(t *testing.T) {
 	}
 }
 
-func TestYuan(t *testing.T) {
-	t.Parallel()
-	for fen, want := range map[int64]string{1990 * 3: "59.70", 10 * 3: "0.30", 3200: "32.00", 5: "0.05", 0: "0.00", -150: "-1.50"} {
-		if got := catalog.Yuan(fen); got != want {
-			t.Errorf("%d: got %s, want %s", fen, got, want)
-		}
-	}
-}
-
 func TestModule_Sweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &fakeStore{}

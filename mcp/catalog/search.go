@@ -3,7 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
-	"unicode"
+
+	"agentmesh/app/platform/text"
 )
 
 // search gives the dishes that every word of the query fits, those with the words in their names first.
@@ -45,8 +46,8 @@ func newEntry(d Dish) entry {
 	parts := append([]string{e.names, d.Description, d.DescriptionEn}, d.Tags...)
 	parts = append(parts, d.Category.Words()...)
 	e.text = strings.ToLower(strings.Join(parts, "\n"))
-	for _, run := range runs(e.text) {
-		if !isHan(run) {
+	for _, run := range text.Runs(e.text) {
+		if !text.HasHan(run) {
 			e.latin = append(e.latin, run)
 		}
 	}
@@ -70,7 +71,7 @@ func (e entry) has(term string) bool {
 	if says, ok := attribute(e.dish, term); ok {
 		return says
 	}
-	if isHan(term) {
+	if text.HasHan(term) {
 		return strings.Contains(e.text, term)
 	}
 	return slices.ContainsFunc(e.latin, func(word string) bool { return sameWord(word, term) })
@@ -121,14 +122,14 @@ func filler(term string) bool {
 // pieces that the catalog or this file knows: 不辣的牛肉 becomes 不辣 and 牛肉. said is false when there
 // is no word at all.
 func parseQuery(query string, index []entry) (terms []string, said bool) {
-	text := strings.ToLower(query)
+	query = strings.ToLower(query)
 	for _, negation := range []string{"non-spicy", "non spicy", "not spicy", "no spice", "not hot", "不是辣", "不太辣"} {
-		text = strings.ReplaceAll(text, negation, " mild ")
+		query = strings.ReplaceAll(query, negation, " mild ")
 	}
-	for _, run := range runs(text) {
+	for _, run := range text.Runs(query) {
 		said = true
 		pieces := []string{run}
-		if isHan(run) {
+		if text.HasHan(run) {
 			pieces = cut([]rune(run), index)
 		}
 		for _, piece := range pieces {
@@ -159,35 +160,4 @@ func knows(index []entry, piece string) bool {
 		return true
 	}
 	return slices.ContainsFunc(index, func(e entry) bool { return strings.Contains(e.text, piece) })
-}
-
-// runs splits a text at everything that is no letter or digit, and between Chinese and other letters.
-func runs(text string) []string {
-	var out []string
-	var run []rune
-	flush := func() {
-		if len(run) > 0 {
-			out = append(out, string(run))
-			run = run[:0]
-		}
-	}
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			continue
-		case len(run) > 0 && unicode.Is(unicode.Han, r) != unicode.Is(unicode.Han, run[0]):
-			flush()
-		}
-		run = append(run, r)
-	}
-	flush()
-	return out
-}
-
-func isHan(word string) bool {
-	for _, r := range word {
-		return unicode.Is(unicode.Han, r)
-	}
-	return false
 }

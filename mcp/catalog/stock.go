@@ -26,9 +26,6 @@ const (
 	Refused   State = "REFUSED"
 )
 
-// HasStock tells whether portions are set aside in a state.
-func (s State) HasStock() bool { return s == Held || s == Committed }
-
 // What one owner may hold at a time, and the longest hold.
 const (
 	MaxHolds    = 3

@@ -35,7 +35,7 @@ func scanConfirmation(row scanner) (agent.Confirmation, error) {
 	return c, nil
 }
 
-func insertQuestion(ctx context.Context, tx *sql.Tx, runN int64, c agent.Confirmation) error {
+func insertConfirmation(ctx context.Context, tx *sql.Tx, runN int64, c agent.Confirmation) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO confirmations (id, run_n, invocation_id, call_id, tool, args, args_digest,
 			summary, warnings, status, created_at, deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, runN, c.InvocationID, c.CallID, c.Tool, string(c.Args), c.ArgsDigest, string(c.Summary), string(c.Warnings),
@@ -46,8 +46,8 @@ func insertQuestion(ctx context.Context, tx *sql.Tx, runN int64, c agent.Confirm
 	return nil
 }
 
-// closeQuestion is the compare-and-set of a decision; it tells whether this call closed the question.
-func closeQuestion(ctx context.Context, tx *sql.Tx, id string, d agent.Decision) (bool, error) {
+// closeConfirmation is the compare-and-set of a decision; it tells whether this call closed the question.
+func closeConfirmation(ctx context.Context, tx *sql.Tx, id string, d agent.Decision) (bool, error) {
 	res, err := tx.ExecContext(ctx, `UPDATE confirmations SET status = ?, reason = ?, decided_by = ?, decided_via = ?, decided_at = ?
 		WHERE id = ? AND status = 'OPEN'`, d.Status, d.Reason, d.By, d.Via, stamp(d.At), id)
 	if err != nil {
@@ -70,7 +70,7 @@ func decisionOf(c agent.Confirmation) agent.Decision {
 func (db *DB) Decide(ctx context.Context, id string, d agent.Decision, s agent.Step) (agent.Confirmation, bool, error) {
 	won, queued := false, false
 	err := db.Tx(ctx, func(tx *sql.Tx) (err error) {
-		if won, err = closeQuestion(ctx, tx, id, d); err != nil || !won {
+		if won, err = closeConfirmation(ctx, tx, id, d); err != nil || !won {
 			return err
 		}
 		var others int

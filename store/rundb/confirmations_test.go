@@ -27,19 +27,19 @@ func decision(status agent.ConfirmationStatus) agent.Decision {
 // after is the step that goes with a decision.
 func after() agent.Step {
 	s := step("run-1", agent.AwaitingConfirmation, agent.Keep)
-	s.Events = []agent.Event{agent.NewEvent(agent.QuestionClosed, nil, later(10))}
+	s.Events = []agent.Event{agent.NewEvent(agent.ConfirmationResolved, nil, later(10))}
 	return s
 }
 
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	db := asking(t, question("conf-1", "inv-1"))
-	got, won, err := db.Decide(t.Context(), "conf-1", decision(agent.QuestionConfirmed), after())
+	got, won, err := db.Decide(t.Context(), "conf-1", decision(agent.ConfirmationConfirmed), after())
 	must(t, err)
 	want := question("conf-1", "inv-1")
 	when := later(10)
 	want.RunID, want.UserID, want.ThreadID = "run-1", "anna", "t1"
-	want.Status, want.Reason, want.DecidedBy, want.DecidedVia, want.DecidedAt = agent.QuestionConfirmed, "because", "anna", "page", &when
+	want.Status, want.Reason, want.DecidedBy, want.DecidedVia, want.DecidedAt = agent.ConfirmationConfirmed, "because", "anna", "page", &when
 	if !won || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %+v, want %+v", won, got, want)
 	}
@@ -52,13 +52,13 @@ func TestDecide(t *testing.T) {
 // TestDecide_Once: whatever comes second gets the decision that stands, and writes nothing.
 func TestDecide_Once(t *testing.T) {
 	t.Parallel()
-	for _, second := range []agent.ConfirmationStatus{agent.QuestionConfirmed, agent.QuestionRejected, agent.QuestionExpired} {
+	for _, second := range []agent.ConfirmationStatus{agent.ConfirmationConfirmed, agent.ConfirmationRejected, agent.ConfirmationExpired} {
 		db := asking(t, question("conf-1", "inv-1"))
-		if _, won, err := db.Decide(t.Context(), "conf-1", decision(agent.QuestionRejected), after()); err != nil || !won {
+		if _, won, err := db.Decide(t.Context(), "conf-1", decision(agent.ConfirmationRejected), after()); err != nil || !won {
 			t.Fatalf("got %v, %v", won, err)
 		}
 		got, won, err := db.Decide(t.Context(), "conf-1", decision(second), after())
-		if err != nil || won || got.Status != agent.QuestionRejected {
+		if err != nil || won || got.Status != agent.ConfirmationRejected {
 			t.Errorf("%s: got %v, %s, %v, want the first decision", second, won, got.Status, err)
 		}
 		if events, err := db.Events(t.Context(), "run-1", 0); err != nil || len(events) != 1 {
@@ -77,7 +77,7 @@ func TestDecide_AtOnce(t *testing.T) {
 			err error
 		}
 		results := make(chan result, 2)
-		for _, status := range []agent.ConfirmationStatus{agent.QuestionConfirmed, agent.QuestionRejected} {
+		for _, status := range []agent.ConfirmationStatus{agent.ConfirmationConfirmed, agent.ConfirmationRejected} {
 			go func() {
 				c, won, err := db.Decide(context.WithoutCancel(t.Context()), "conf-1", decision(status), after())
 				results <- result{c, won, err}
@@ -94,7 +94,7 @@ func TestDecide_Unknown(t *testing.T) {
 	t.Parallel()
 	db := asking(t, question("conf-1", "inv-1"))
 	for _, id := range []string{"conf-9", "", "\xff"} {
-		_, won, err := db.Decide(t.Context(), id, decision(agent.QuestionConfirmed), after())
+		_, won, err := db.Decide(t.Context(), id, decision(agent.ConfirmationConfirmed), after())
 		wantErr(t, err, agent.ErrNotFound)
 		if won {
 			t.Errorf("%q was decided", id)
@@ -108,9 +108,9 @@ func TestDecide_StaleStep(t *testing.T) {
 	db := asking(t, question("conf-1", "inv-1"))
 	stale := after()
 	stale.From = []agent.Status{agent.Running}
-	_, _, err := db.Decide(t.Context(), "conf-1", decision(agent.QuestionConfirmed), stale)
+	_, _, err := db.Decide(t.Context(), "conf-1", decision(agent.ConfirmationConfirmed), stale)
 	wantErr(t, err, agent.ErrStale)
-	if c, err := db.Confirmation(t.Context(), "anna", "conf-1"); err != nil || c.Status != agent.QuestionOpen || c.DecidedAt != nil {
+	if c, err := db.Confirmation(t.Context(), "anna", "conf-1"); err != nil || c.Status != agent.ConfirmationOpen || c.DecidedAt != nil {
 		t.Errorf("got %+v, %v, want it open", c, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestDecide_LastQuestionLetsTheRunGoOn(t *testing.T) {
 	db := asking(t, question("conf-1", "inv-1"), question("conf-2", "inv-2"))
 	for i, want := range []agent.Status{agent.AwaitingConfirmation, agent.Running} {
 		id := []string{"conf-1", "conf-2"}[i]
-		if _, won, err := db.Decide(t.Context(), id, decision(agent.QuestionRejected), after()); err != nil || !won {
+		if _, won, err := db.Decide(t.Context(), id, decision(agent.ConfirmationRejected), after()); err != nil || !won {
 			t.Fatalf("%s: got %v, %v", id, won, err)
 		}
 		if r, err := db.Run(t.Context(), "anna", "run-1"); err != nil || r.Status != want {
@@ -133,18 +133,18 @@ func TestDecide_LastQuestionLetsTheRunGoOn(t *testing.T) {
 func TestAppend_ClosesOpenQuestionsOnly(t *testing.T) {
 	t.Parallel()
 	db := asking(t, question("conf-1", "inv-1"), question("conf-2", "inv-2"))
-	if _, won, err := db.Decide(t.Context(), "conf-1", decision(agent.QuestionConfirmed), after()); err != nil || !won {
+	if _, won, err := db.Decide(t.Context(), "conf-1", decision(agent.ConfirmationConfirmed), after()); err != nil || !won {
 		t.Fatal(err)
 	}
 	s := step("run-1", agent.AwaitingConfirmation, agent.Cancelled)
 	when := later(20)
 	for _, id := range []string{"conf-1", "conf-2"} {
 		c := question(id, "")
-		c.Status, c.Reason, c.DecidedAt = agent.QuestionCancelled, "cancelled", &when
+		c.Status, c.Reason, c.DecidedAt = agent.ConfirmationCancelled, "cancelled", &when
 		s.Closed = append(s.Closed, c)
 	}
 	must(t, db.Append(t.Context(), s))
-	for id, want := range map[string]agent.ConfirmationStatus{"conf-1": agent.QuestionConfirmed, "conf-2": agent.QuestionCancelled} {
+	for id, want := range map[string]agent.ConfirmationStatus{"conf-1": agent.ConfirmationConfirmed, "conf-2": agent.ConfirmationCancelled} {
 		if c, err := db.Confirmation(t.Context(), "anna", id); err != nil || c.Status != want {
 			t.Errorf("%s: got %s, %v, want %s", id, c.Status, err, want)
 		}
@@ -157,7 +157,7 @@ func TestOpenConfirmations(t *testing.T) {
 	create(t, db, "bob", "t1", "run-2")
 	begin(t, db, "run-2")
 	await(t, db, "run-2", question("conf-3", "inv-3"))
-	if _, _, err := db.Decide(t.Context(), "conf-1", decision(agent.QuestionExpired), after()); err != nil {
+	if _, _, err := db.Decide(t.Context(), "conf-1", decision(agent.ConfirmationExpired), after()); err != nil {
 		t.Fatal(err)
 	}
 	for user, want := range map[string][]string{"anna": {"conf-2"}, "bob": {"conf-3"}, "carl": {}, "": {"conf-2", "conf-3"}} {

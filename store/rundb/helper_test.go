@@ -89,7 +89,7 @@ func done(inv agent.Invocation) agent.Invocation {
 func question(id, inv string) agent.Confirmation {
 	return agent.Confirmation{
 		ID: id, InvocationID: inv, CallID: "call-" + inv, Tool: "place_order", Args: json.RawMessage(`{"items":[]}`), ArgsDigest: "d",
-		Summary: json.RawMessage(`{"totalFen":3200}`), Status: agent.QuestionOpen, CreatedAt: at, Deadline: later(300),
+		Summary: json.RawMessage(`{"totalFen":3200}`), Status: agent.ConfirmationOpen, CreatedAt: at, Deadline: later(300),
 	}
 }
 
@@ -97,12 +97,12 @@ func question(id, inv string) agent.Confirmation {
 func await(t *testing.T, db *rundb.DB, id string, questions ...agent.Confirmation) {
 	t.Helper()
 	s := step(id, agent.Running, agent.AwaitingConfirmation)
-	s.Questions = questions
+	s.Confirmations = questions
 	must(t, db.Append(t.Context(), s))
 }
 
-func placed(inv, user string) order.OrderPlaced {
-	return order.OrderPlaced{Order: order.Order{
+func placed(inv, user string) order.Place {
+	return order.Place{Order: order.Order{
 		ID: "order-" + inv, UserID: user, RunID: "run-1", ThreadID: "t1", InvocationID: inv, Reservation: inv + "/1",
 		Status: order.Placing, Date: "2026-11-29", Note: "快一点", TotalFen: 6700, CreatedAt: at, UpdatedAt: at,
 		Lines: []order.Line{

@@ -8,6 +8,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
 	"agentmesh/store"
 )
 
@@ -91,7 +92,7 @@ func updateRun(ctx context.Context, tx *sql.Tx, n int64, from, to agent.Status, 
 	return err
 }
 
-// writeStep writes what goes with a step; it tells whether a delivery was queued.
+// writeStep writes what goes with a step; it tells whether there is something to deliver or to settle.
 func writeStep(ctx context.Context, tx *sql.Tx, n int64, s agent.Step) (queued bool, err error) {
 	if err := insertEvents(ctx, tx, n, s.Events); err != nil {
 		return false, err
@@ -106,13 +107,13 @@ func writeStep(ctx context.Context, tx *sql.Tx, n int64, s agent.Step) (queued b
 			return false, err
 		}
 	}
-	for _, c := range s.Questions {
-		if err := insertQuestion(ctx, tx, n, c); err != nil {
+	for _, c := range s.Confirmations {
+		if err := insertConfirmation(ctx, tx, n, c); err != nil {
 			return false, err
 		}
 	}
 	for _, c := range s.Closed {
-		if _, err := closeQuestion(ctx, tx, c.ID, decisionOf(c)); err != nil {
+		if _, err := closeConfirmation(ctx, tx, c.ID, decisionOf(c)); err != nil {
 			return false, err
 		}
 	}
@@ -126,7 +127,10 @@ func writeStep(ctx context.Context, tx *sql.Tx, n int64, s agent.Step) (queued b
 			return false, err
 		}
 	}
-	return applyChanges(ctx, tx, s.Changes)
+	queued, err = applyChanges(ctx, tx, s.Changes)
+	return queued || slices.ContainsFunc(s.Invocations, func(inv agent.Invocation) bool {
+		return inv.Status == capability.Indeterminate
+	}), err
 }
 
 // insertEvents numbers the events; the run's head already counts them.

@@ -96,12 +96,12 @@ func (db *DB) Apply(ctx context.Context, changes ...capability.Change) error {
 func applyChanges(ctx context.Context, tx *sql.Tx, changes []capability.Change) (queued bool, err error) {
 	for _, change := range changes {
 		switch c := change.(type) {
-		case order.OrderPlaced:
+		case order.Place:
 			err = insertOrder(ctx, tx, c.Order)
-		case order.OrderConfirmed:
+		case order.Confirm:
 			_, err = tx.ExecContext(ctx, `UPDATE orders SET status = 'CONFIRMED', updated_at = ?
 				WHERE invocation_id = ? AND status = 'PLACING'`, stamp(c.At), c.InvocationID)
-		case order.OrderRejected:
+		case order.Reject:
 			var rejected bool
 			rejected, err = rejectOrder(ctx, tx, c)
 			queued = queued || rejected
@@ -138,7 +138,7 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o order.Order) error {
 }
 
 // rejectOrder ends a PLACING order and queues the release of its hold, together.
-func rejectOrder(ctx context.Context, tx *sql.Tx, c order.OrderRejected) (bool, error) {
+func rejectOrder(ctx context.Context, tx *sql.Tx, c order.Reject) (bool, error) {
 	res, err := tx.ExecContext(ctx, `UPDATE orders SET status = 'REJECTED', reason = ?, updated_at = ?
 		WHERE invocation_id = ? AND status = 'PLACING'`, c.Reason, stamp(c.At), c.InvocationID)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestOrders_KeepEverything(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	want := placed("inv-1", "anna").Order
-	must(t, db.Apply(t.Context(), order.OrderPlaced{Order: want}))
+	must(t, db.Apply(t.Context(), order.Place{Order: want}))
 	if got := onlyOrder(t, db, "anna"); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -71,8 +71,8 @@ func TestOrders_Confirmed(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	must(t, db.Apply(t.Context(), placed("inv-1", "anna")))
-	must(t, db.Apply(t.Context(), order.OrderConfirmed{InvocationID: "inv-1", At: later(5)}))
-	must(t, db.Apply(t.Context(), order.OrderRejected{InvocationID: "inv-1", Reason: "late", At: later(6)}))
+	must(t, db.Apply(t.Context(), order.Confirm{InvocationID: "inv-1", At: later(5)}))
+	must(t, db.Apply(t.Context(), order.Reject{InvocationID: "inv-1", Reason: "late", At: later(6)}))
 	if got := onlyOrder(t, db, "anna"); got.Status != order.Confirmed || got.Reason != "" || !got.UpdatedAt.Equal(later(5)) {
 		t.Errorf("got %+v, want it to stay confirmed", got)
 	}
@@ -87,13 +87,13 @@ func TestOrders_RejectedTwice(t *testing.T) {
 	db := open(t)
 	must(t, db.Apply(t.Context(), placed("inv-1", "anna")))
 	for i, reason := range []string{"rejected", "expired"} {
-		must(t, db.Apply(t.Context(), order.OrderRejected{InvocationID: "inv-1", Reason: reason, At: later(5)}))
+		must(t, db.Apply(t.Context(), order.Reject{InvocationID: "inv-1", Reason: reason, At: later(5)}))
 		if queued(db) != (i == 0) {
 			t.Errorf("%s: the token of the outbox is wrong", reason)
 		}
 	}
-	must(t, db.Apply(t.Context(), order.OrderConfirmed{InvocationID: "inv-1", At: later(6)}))
-	must(t, db.Apply(t.Context(), order.OrderRejected{InvocationID: "inv-9", Reason: "no such order", At: later(5)}))
+	must(t, db.Apply(t.Context(), order.Confirm{InvocationID: "inv-1", At: later(6)}))
+	must(t, db.Apply(t.Context(), order.Reject{InvocationID: "inv-9", Reason: "no such order", At: later(5)}))
 	if got := onlyOrder(t, db, "anna"); got.Status != order.Rejected || got.Reason != "rejected" {
 		t.Errorf("got %+v, want the first rejection", got)
 	}
@@ -111,12 +111,12 @@ func TestOrders_WithTheirStep(t *testing.T) {
 	create(t, db, "anna", "t1", "run-1")
 	begin(t, db, "run-1")
 	s := step("run-1", agent.Running, agent.AwaitingConfirmation)
-	s.Questions = []agent.Confirmation{question("conf-1", "inv-1")}
+	s.Confirmations = []agent.Confirmation{question("conf-1", "inv-1")}
 	s.Changes = []capability.Change{placed("inv-1", "anna")}
 	must(t, db.Append(t.Context(), s))
 
 	s = step("run-1", agent.Running, agent.Cancelled) // stale
-	s.Changes = []capability.Change{order.OrderRejected{InvocationID: "inv-1", Reason: "cancelled", At: later(5)}}
+	s.Changes = []capability.Change{order.Reject{InvocationID: "inv-1", Reason: "cancelled", At: later(5)}}
 	wantErr(t, db.Append(t.Context(), s), agent.ErrStale)
 	if got := onlyOrder(t, db, "anna"); got.Status != order.Placing || queued(db) || len(outbox(t, db, 100)) != 0 {
 		t.Errorf("got %s, want nothing of a stale step", got.Status)
@@ -134,7 +134,7 @@ func TestOrders_WithTheirStep(t *testing.T) {
 	must(t, db.Apply(t.Context(), placed("inv-1", "anna")))
 	rejected := after()
 	rejected.Changes = s.Changes
-	if _, won, err := db.Decide(t.Context(), "conf-1", decision(agent.QuestionRejected), rejected); err != nil || !won || !queued(db) {
+	if _, won, err := db.Decide(t.Context(), "conf-1", decision(agent.ConfirmationRejected), rejected); err != nil || !won || !queued(db) {
 		t.Errorf("got %v, %v, want a decision that queues the release", won, err)
 	}
 }
@@ -143,7 +143,7 @@ func TestOutbox(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	for i, inv := range []string{"inv-1", "inv-2", "inv-3"} {
-		must(t, db.Apply(t.Context(), placed(inv, "anna"), order.OrderRejected{InvocationID: inv, Reason: "rejected", At: later(i)}))
+		must(t, db.Apply(t.Context(), placed(inv, "anna"), order.Reject{InvocationID: inv, Reason: "rejected", At: later(i)}))
 	}
 	keys := func(seconds int) (out []string) {
 		for _, d := range outbox(t, db, seconds) {
@@ -184,7 +184,7 @@ func TestUnsettled(t *testing.T) {
 	failed := done(invocation("ended", "m", 1, capability.Failed))
 	failed.Status = capability.Failed
 	s.Invocations = []agent.Invocation{failed, done(invocation("confirmed", "m", 2, capability.Succeeded))}
-	s.Changes = []capability.Change{order.OrderConfirmed{InvocationID: "confirmed", At: at}}
+	s.Changes = []capability.Change{order.Confirm{InvocationID: "confirmed", At: at}}
 	must(t, db.Append(t.Context(), s))
 	got, err := db.Unsettled(t.Context())
 	must(t, err)

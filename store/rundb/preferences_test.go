@@ -172,7 +172,7 @@ func TestOwners(t *testing.T) {
 	create(t, db, "anna", "t1", "run-1")
 	begin(t, db, "run-1")
 	s := step("run-1", agent.Running, agent.AwaitingConfirmation)
-	s.Questions = []agent.Confirmation{question("conf-1", "inv-1")}
+	s.Confirmations = []agent.Confirmation{question("conf-1", "inv-1")}
 	s.Invocations = []agent.Invocation{done(invocation("inv-1", "m", 0, ""))}
 	must(t, db.Append(t.Context(), s))
 	must(t, db.Apply(t.Context(), placed("inv-1", "anna")))

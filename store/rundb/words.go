@@ -2,22 +2,24 @@ package rundb
 
 import (
 	"strings"
-	"unicode"
+
+	"agentmesh/app/platform/text"
 )
 
 // indexWords cuts text into the words that are indexed: each Chinese character, each pair of
 // neighbouring ones, and every run of other letters or digits in lower case.
-func indexWords(text string) string {
+func indexWords(s string) string {
 	var words []string
-	for _, run := range runsOf(text) {
-		if !isHan(run[0]) {
-			words = append(words, string(run))
+	for _, run := range text.Runs(strings.ToLower(s)) {
+		if !text.HasHan(run) {
+			words = append(words, run)
 			continue
 		}
-		for i := range run {
-			words = append(words, string(run[i]))
-			if i+1 < len(run) {
-				words = append(words, string(run[i:i+2]))
+		han := []rune(run)
+		for i := range han {
+			words = append(words, string(han[i]))
+			if i+1 < len(han) {
+				words = append(words, string(han[i:i+2]))
 			}
 		}
 	}
@@ -25,15 +27,16 @@ func indexWords(text string) string {
 }
 
 // queryWords cuts a query into words to look for: the pairs of a Chinese run, or its one character.
-func queryWords(text string) []string {
+func queryWords(s string) []string {
 	var words []string
-	for _, run := range runsOf(text) {
-		if !isHan(run[0]) || len(run) == 1 {
-			words = append(words, string(run))
+	for _, run := range text.Runs(strings.ToLower(s)) {
+		han := []rune(run)
+		if !text.HasHan(run) || len(han) == 1 {
+			words = append(words, run)
 			continue
 		}
-		for i := range len(run) - 1 {
-			words = append(words, string(run[i:i+2]))
+		for i := range len(han) - 1 {
+			words = append(words, string(han[i:i+2]))
 		}
 	}
 	return words
@@ -47,29 +50,3 @@ func match(words []string, join string) string {
 	}
 	return strings.Join(quoted, " "+join+" ")
 }
-
-// runsOf splits text into runs of Chinese characters and runs of other letters and digits.
-func runsOf(text string) [][]rune {
-	var runs [][]rune
-	var run []rune
-	flush := func() {
-		if len(run) > 0 {
-			runs = append(runs, run)
-			run = nil
-		}
-	}
-	for _, r := range strings.ToLower(text) {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			flush()
-			continue
-		}
-		if len(run) > 0 && isHan(run[len(run)-1]) != isHan(r) {
-			flush()
-		}
-		run = append(run, r)
-	}
-	flush()
-	return runs
-}
-
-func isHan(r rune) bool { return unicode.Is(unicode.Han, r) }

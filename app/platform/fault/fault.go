@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 )
 
 // Code is the stable, machine-readable kind of a fault.
@@ -26,6 +27,11 @@ const (
 	Cancelled   Code = "cancelled"
 	Internal    Code = "internal"
 )
+
+// Known tells whether a code is one of ours; one that comes from outside may be anything.
+func Known(code Code) bool {
+	return code == Internal || Status(code) != http.StatusInternalServerError
+}
 
 // Error is a fault. Message may be shown to anybody; Err may not.
 type Error struct {

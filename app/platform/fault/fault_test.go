@@ -91,3 +91,39 @@ func TestProblem_FurtherMembersDoNotHideTheStandardOnes(t *testing.T) {
 		t.Errorf("got %s, %v", raw, err)
 	}
 }
+
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[fault.Code]bool{
+		fault.Invalid: true, fault.Cancelled: true, fault.Internal: true, fault.Timeout: true, "": false, "../": false, "Invalid": false,
+	} {
+		if got := fault.Known(code); got != want {
+			t.Errorf("%q: got %v, want %v", code, got, want)
+		}
+	}
+}
+
+func TestFromStatus(t *testing.T) {
+	t.Parallel()
+	for _, code := range []fault.Code{
+		fault.Invalid, fault.NotFound, fault.Conflict, fault.Denied, fault.Unavailable, fault.Gone, fault.TooLarge, fault.RateLimited, fault.Timeout,
+	} {
+		if got := fault.FromStatus(fault.Status(code)); got != code {
+			t.Errorf("%s: got %s back", code, got)
+		}
+	}
+	for status, want := range map[int]fault.Code{401: fault.Denied, 408: fault.Timeout, 418: fault.Invalid, 500: fault.Unavailable, 502: fault.Unavailable} {
+		if got := fault.FromStatus(status); got != want {
+			t.Errorf("%d: got %s, want %s", status, got, want)
+		}
+	}
+}
+
+func TestMethodNotAllowed(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	fault.MethodNotAllowed(w, "GET, HEAD")
+	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" || !strings.Contains(w.Body.String(), `"title":"Method Not Allowed"`) {
+		t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+	}
+}

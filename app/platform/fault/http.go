@@ -32,6 +32,31 @@ func Status(code Code) int {
 	return http.StatusInternalServerError
 }
 
+// FromStatus gives the code for another server's answer with an HTTP status of 400 or more. That server's own
+// failure is not ours: it counts as Unavailable.
+func FromStatus(status int) Code {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return Denied
+	case http.StatusNotFound:
+		return NotFound
+	case http.StatusConflict:
+		return Conflict
+	case http.StatusGone:
+		return Gone
+	case http.StatusRequestEntityTooLarge:
+		return TooLarge
+	case http.StatusTooManyRequests:
+		return RateLimited
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return Timeout
+	}
+	if status >= http.StatusInternalServerError {
+		return Unavailable
+	}
+	return Invalid
+}
+
 // Problem is an RFC 9457 problem document with our stable code and, where it helps, further members.
 type Problem struct {
 	Type   string
@@ -71,4 +96,12 @@ func WriteProblem(w http.ResponseWriter, p Problem) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p)
+}
+
+// MethodNotAllowed answers a request whose method an address does not take.
+func MethodNotAllowed(w http.ResponseWriter, allow string) {
+	w.Header().Set("Allow", allow)
+	p := ProblemOf(New(Invalid, "this address takes %s", allow))
+	p.Status, p.Title = http.StatusMethodNotAllowed, http.StatusText(http.StatusMethodNotAllowed)
+	WriteProblem(w, p)
 }

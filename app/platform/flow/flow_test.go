@@ -51,6 +51,18 @@ func TestHeaders_WhatIsMalformedIsDropped(t *testing.T) {
 	}
 }
 
+func TestOverride_TheMessageComesBeforeTheHeaders(t *testing.T) {
+	t.Parallel()
+	message := http.Header{}
+	message.Set(flow.HeaderRun, "run-message")
+	message.Set(flow.HeaderThread, "a b")
+	got := flow.Override(flow.IDs{TraceID: trace, RunID: "run-header", ThreadID: "t1", UserID: "anna"}, message)
+	want := flow.IDs{TraceID: trace, RunID: "run-message", ThreadID: "t1", UserID: "anna"}
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 // server records the identifiers that its handler sees.
 func server(t *testing.T, seen *flow.IDs) *httptest.Server {
 	t.Helper()

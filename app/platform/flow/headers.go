@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"time"
@@ -57,6 +58,18 @@ func safe(id string) string {
 		return id
 	}
 	return ""
+}
+
+// Override puts the identifiers that a message itself carries in the place of those that came with the
+// request. This is the one rule of precedence: message metadata (`_meta` of MCP, metadata of A2A), then
+// headers, then what is minted. A message is untrusted as headers are, so it is given in their form.
+func Override(ids IDs, message http.Header) IDs {
+	said := ReadHeaders(message)
+	ids.TraceID = cmp.Or(said.TraceID, ids.TraceID)
+	ids.RunID = cmp.Or(said.RunID, ids.RunID)
+	ids.ThreadID = cmp.Or(said.ThreadID, ids.ThreadID)
+	ids.ToolInvocationID = cmp.Or(said.ToolInvocationID, ids.ToolInvocationID)
+	return ids
 }
 
 // Middleware gives every request of a module its identifiers, mints a trace id where none came, and

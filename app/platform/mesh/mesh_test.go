@@ -156,8 +156,8 @@ func TestNetwork_NobodyThere(t *testing.T) {
 	t.Parallel()
 	n := mesh.NewNetwork("key")
 	c := client(t, n)
-	if _, err := get(t, c, "http://weather.internal/"); err == nil || !strings.Contains(err.Error(), `no module "weather"`) {
-		t.Errorf("got %v, want an error that names the module", err)
+	if _, err := get(t, c, "http://weather.internal/"); err == nil {
+		t.Error("a module that does not run here answered")
 	}
 	l := n.Listen("food")
 	for range 2 {

@@ -7,13 +7,29 @@ import (
 	"agentmesh/app/platform/numeral"
 )
 
-func TestParse(t *testing.T) {
+// parsed is a word and what Parse shall read in it.
+type parsed struct {
+	word string
+	kind numeral.Kind
+	n    int
+}
+
+func checkParse(t *testing.T, tests []parsed) {
+	t.Helper()
+	for _, test := range tests {
+		t.Run(test.word, func(t *testing.T) {
+			t.Parallel()
+			got, ok := numeral.Parse(test.word)
+			if !ok || got.Kind != test.kind || got.N != test.n {
+				t.Errorf("Parse(%q) = %+v, %v; want kind %d, n %d", test.word, got, ok, test.kind, test.n)
+			}
+		})
+	}
+}
+
+func TestParse_Chinese(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		word string
-		kind numeral.Kind
-		n    int
-	}{
+	checkParse(t, []parsed{
 		{"一份", numeral.Whole, 1},
 		{"1份", numeral.Whole, 1},
 		{"１２份", numeral.Whole, 12},
@@ -71,6 +87,12 @@ func TestParse(t *testing.T) {
 		{"-1份", numeral.Negative, 1},
 		{"−1", numeral.Negative, 1},
 		{"负一份", numeral.Negative, 1},
+	})
+}
+
+func TestParse_English(t *testing.T) {
+	t.Parallel()
+	checkParse(t, []parsed{
 		{"one", numeral.Whole, 1},
 		{"a", numeral.Whole, 1},
 		{"two", numeral.Whole, 2},
@@ -98,16 +120,7 @@ func TestParse(t *testing.T) {
 		{"several", numeral.Vague, 0},
 		{"one and a half", numeral.Fraction, 1},
 		{"minus one", numeral.Negative, 1},
-	}
-	for _, test := range tests {
-		t.Run(test.word, func(t *testing.T) {
-			t.Parallel()
-			got, ok := numeral.Parse(test.word)
-			if !ok || got.Kind != test.kind || got.N != test.n {
-				t.Errorf("Parse(%q) = %+v, %v; want kind %d, n %d", test.word, got, ok, test.kind, test.n)
-			}
-		})
-	}
+	})
 }
 
 func TestParse_refusesOtherWords(t *testing.T) {
