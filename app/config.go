@@ -41,6 +41,7 @@ type setting struct {
 	flag  string // empty: environment only
 	env   string
 	help  string
+	reset func() // to the default
 	bind  func(fs *pflag.FlagSet, name, help string)
 	parse func(value string) error // from the environment
 }
@@ -67,18 +68,16 @@ func settings(c *Config) []setting {
 }
 
 func text(flag, env, usual, help string, into *string) setting {
-	*into = usual
 	return setting{
-		flag: flag, env: env, help: help,
+		flag: flag, env: env, help: help, reset: func() { *into = usual },
 		bind:  func(fs *pflag.FlagSet, name, help string) { fs.StringVar(into, name, usual, help) },
 		parse: func(v string) error { *into = v; return nil },
 	}
 }
 
 func duration(flag, env string, usual time.Duration, help string, into *time.Duration) setting {
-	*into = usual
 	return setting{
-		flag: flag, env: env, help: help,
+		flag: flag, env: env, help: help, reset: func() { *into = usual },
 		bind: func(fs *pflag.FlagSet, name, help string) { fs.DurationVar(into, name, usual, help) },
 		parse: func(v string) (err error) {
 			*into, err = time.ParseDuration(v)
@@ -89,7 +88,7 @@ func duration(flag, env string, usual time.Duration, help string, into *time.Dur
 
 func truth(flag, env, help string, into *bool) setting {
 	return setting{
-		flag: flag, env: env, help: help,
+		flag: flag, env: env, help: help, reset: func() { *into = false },
 		bind: func(fs *pflag.FlagSet, name, help string) { fs.BoolVar(into, name, false, help) },
 		parse: func(v string) (err error) {
 			*into, err = strconv.ParseBool(v)
@@ -100,7 +99,7 @@ func truth(flag, env, help string, into *bool) setting {
 
 func list(flag, env, help string, into *[]string) setting {
 	return setting{
-		flag: flag, env: env, help: help,
+		flag: flag, env: env, help: help, reset: func() { *into = nil },
 		bind: func(fs *pflag.FlagSet, name, help string) { fs.StringArrayVar(into, name, nil, help) },
 		parse: func(v string) error {
 			*into = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
@@ -112,12 +111,15 @@ func list(flag, env, help string, into *[]string) setting {
 // Default gives the settings as they are when nothing is set.
 func Default() Config {
 	var c Config
-	settings(&c)
+	for _, s := range settings(&c) {
+		s.reset()
+	}
 	return c
 }
 
-// bindFlags makes a flag of every setting that has one.
+// bindFlags sets the defaults and makes a flag of every setting that has one.
 func (c *Config) bindFlags(fs *pflag.FlagSet) {
+	*c = Default()
 	for _, s := range settings(c) {
 		if s.flag != "" {
 			s.bind(fs, s.flag, s.help+" ["+s.env+"]")
@@ -139,11 +141,8 @@ func environmentHelp() string {
 // readEnvironment takes every setting that no flag set from the environment. It reports all mistakes
 // together.
 func (c *Config) readEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {
-	given := *c // settings puts the defaults in; what flags said is put back
 	var errs []error
-	rows := settings(c)
-	*c = given
-	for _, s := range rows {
+	for _, s := range settings(c) {
 		if s.flag != "" && fs.Changed(s.flag) {
 			continue
 		}

@@ -170,7 +170,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	})
 	deps := orchestrator.Deps{
 		Engine: runs, Runs: db, Orders: db, Audit: db, Relay: orders, Market: market, Registry: registry,
-		Page: ui.Handler(), Ping: db.Read().PingContext, Now: w.now,
+		Page: ui.Handler(), Ping: db.Ping, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()
 	return orchestrator.New(deps), nil

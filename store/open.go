@@ -92,6 +92,9 @@ func checkFTS5(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
+// Ping tells whether the database answers.
+func (db *DB) Ping(ctx context.Context) error { return db.reader.PingContext(ctx) }
+
 // Read gives the pool of connections that cannot write.
 func (db *DB) Read() *sql.DB { return db.reader }
 

@@ -131,8 +131,6 @@ type world struct {
 	times []time.Time
 }
 
-var began = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-
 const quoted = `{"lines":[{"dishId":"food-001","name":"水煮牛肉","nameEn":"Sichuan boiled beef","quantity":2,"unitFen":3200,"amountFen":6400,"note":"不要辣"},` +
 	`{"dishId":"food-002","name":"米饭","nameEn":"Rice","quantity":1,"unitFen":300,"amountFen":300}],"totalFen":6700,"total":"67.00","date":"2026-11-29","note":"快一点",` +
 	`"warnings":[{"code":"spicy","dishId":"food-001"}]}`
