@@ -34,11 +34,12 @@ func findCities(clause string, zh bool) []string {
 
 func otherCity(clause string, zh bool) string {
 	if !zh {
-		name := group(otherCityEn.FindStringSubmatch(clause))
-		if notCityEn.MatchString(name) {
-			return ""
+		for _, m := range otherCityEn.FindAllStringSubmatch(clause, 5) {
+			if name := group(m); !notCityEn.MatchString(name) {
+				return name
+			}
 		}
-		return name
+		return ""
 	}
 	m := beforeWeather.FindStringSubmatch(clause)
 	if m == nil {

@@ -134,6 +134,8 @@ func TestPlan_followUps(t *testing.T) {
 		"another one":                {{say: "Order one Sichuan boiled beef", calls: placed("Sichuan boiled beef*1")}, {say: "another one please", calls: placed("Sichuan boiled beef*1")}, {say: "two more please", calls: placed("Sichuan boiled beef*2")}},
 		"which of two":               {{say: "来两份水煮牛肉和一份米饭", calls: placed("水煮牛肉*2", "米饭*1")}, {say: "再来一份", want: []string{"哪一道"}}, {say: "米饭", calls: placed("米饭*1")}},
 		"how many":                   {{say: "来两三份水煮牛肉和一份米饭", want: []string{"整数"}}, {say: "三份吧", calls: placed("水煮牛肉*3", "米饭*1")}},
+		"how many, on a condition":   {{say: "如果有水煮牛肉，帮我订两三份", want: []string{"整数"}}, {say: "三份", calls: `list_menu_by_day{} / ` + placed("水煮牛肉*3")}},
+		"the city asked for is new":  {{say: "天气怎么样", want: []string{"哪个城市"}}, {say: "火星", calls: `call_weather{"city":"火星","days":1}`}},
 		"how many in English":        {{say: "order half a portion of rice", want: []string{"whole number"}}, {say: "two", calls: placed("rice*2")}},
 		"which dish":                 {{say: "帮我订一份", want: []string{"哪道菜"}}, {say: "水煮牛肉", calls: placed("水煮牛肉*1")}},
 		"which dish in English":      {{say: "I want to order something", want: []string{"Which dish"}}, {say: "steamed rice", calls: placed("steamed rice*1")}},

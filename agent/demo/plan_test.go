@@ -160,7 +160,10 @@ func TestPlan_weather(t *testing.T) {
 		{say: "Will it rain in Beijing tomorrow?", calls: `call_weather{"city":"Beijing","days":2}`, want: []string{"2026-12-02"}},
 		{say: "Shanghai weather", calls: `call_weather{"city":"Shanghai","days":1}`, want: []string{"Now in Shanghai", "18℃"}},
 		{say: "What's the weather in Atlantis?", calls: `call_weather{"city":"Atlantis","days":1}`, want: []string{"sorry", "no weather for this city"}},
+		{say: "What's the weather for Monday in New Atlantis?", calls: `call_weather{"city":"New Atlantis","days":7}`},
 		{say: "How's the weather?", want: []string{"Which city"}},
+		{say: "How is Monday's weather?", want: []string{"Which city"}},
+		{say: "天津天气怎么样", calls: `call_weather{"city":"天津","days":1}`},
 	})
 }
 

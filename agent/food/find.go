@@ -115,7 +115,7 @@ func near(dishes []Dish, word string) []Dish {
 	shared := func(d Dish) int {
 		n := 0
 		for _, r := range word {
-			if text.HasHan(string(r)) && strings.ContainsRune(d.Name, r) {
+			if text.IsHan(r) && strings.ContainsRune(d.Name, r) {
 				n++
 			}
 		}
