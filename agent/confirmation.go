@@ -42,9 +42,10 @@ type Confirmation struct {
 
 // Decision is an answer to a question.
 type Decision struct {
-	Status ConfirmationStatus
-	Reason string
-	By     string
-	Via    string
-	At     time.Time
+	Status     ConfirmationStatus
+	Reason     string
+	ArgsDigest string // of the arguments that were decided about; empty: not said
+	By         string
+	Via        string
+	At         time.Time
 }

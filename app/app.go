@@ -8,9 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/mesh"
 )
@@ -108,7 +110,19 @@ func (a *App) publicHandler() http.Handler {
 			}
 		}
 	}
-	return mux
+	return plainPaths(mux)
+}
+
+// plainPaths refuses paths with empty or dot segments, which the mux would redirect to other routes.
+func plainPaths(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := r.URL.Path
+		if clean := path.Clean(p); p == "" || (clean != p && clean+"/" != p) {
+			fault.Write(w, fault.New(fault.NotFound, "there is no such path"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Addr is the address of the main listener.

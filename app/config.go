@@ -173,6 +173,9 @@ func (c *Config) check() error {
 	case !loopback(host) && !c.Insecure:
 		wrong("--listen", "%s is not a loopback address and no keys are configured; --insecure says that you mean it", host)
 	}
+	if c.Data == "" {
+		wrong("--data", "it is empty: name a folder")
+	}
 	if c.ConfirmationTTL < time.Second || c.ConfirmationTTL > 24*time.Hour {
 		wrong("--confirmation-ttl", "%s is not between 1s and 24h", c.ConfirmationTTL)
 	}

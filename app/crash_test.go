@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,12 +22,15 @@ func TestKilledBetweenCommitAndRecord(t *testing.T) {
 	cases := []struct {
 		name   string
 		also   string // further SQL of the kill
+		menu   string // what happens to the menu meanwhile
 		strict bool
 		status string // of the run in the end
 	}{
-		{"the run goes on", "", false, "SUCCEEDED"},
-		{"everything unfinished fails", "", true, "FAILED"},
-		{"a cancel was recorded", `UPDATE runs SET cancel_reason = 'cancelled_by_user'`, false, "CANCELLED"},
+		{"the run goes on", "", "", false, "SUCCEEDED"},
+		{"everything unfinished fails", "", "", true, "FAILED"},
+		{"a cancel was recorded", `UPDATE runs SET cancel_reason = 'cancelled_by_user'`, "", false, "CANCELLED"},
+		{"the price changes", "", `UPDATE dishes SET price_fen = 9900 WHERE id = 'food-001'`, false, "SUCCEEDED"},
+		{"the dish leaves the menu", "", `UPDATE dishes SET weekdays = '[]' WHERE id = 'food-001'`, false, "SUCCEEDED"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -38,6 +42,7 @@ func TestKilledBetweenCommitAndRecord(t *testing.T) {
 			talk.Rest()
 			m.Stop()
 			kill(t, dir, c.also)
+			execute(t, filepath.Join(dir, "catalog.db"), c.menu)
 
 			again := meshtest.Start(t, meshtest.Options{Dir: dir, Change: func(config *app.Config) {
 				if c.strict {
@@ -63,23 +68,47 @@ func TestKilledBetweenCommitAndRecord(t *testing.T) {
 // kill undoes what was written after the catalog's commit.
 func kill(t *testing.T, dir, also string) {
 	t.Helper()
-	db, err := sql.Open("sqlite3", filepath.Join(dir, "orchestrator.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	for _, statement := range []string{
+	execute(
+		t, filepath.Join(dir, "orchestrator.db"),
 		`UPDATE runs SET state = 1, finish_reason = '', ended_at = 0`,
 		`UPDATE invocations SET status = 'RUNNING', final = 0, result = ''`,
 		`UPDATE orders SET status = 'PLACING'`,
 		`DELETE FROM messages WHERE n = (SELECT max(n) FROM messages)`,
 		`DELETE FROM run_events WHERE seq > (SELECT seq FROM run_events WHERE type = 'call_started')`,
 		`UPDATE runs SET head = (SELECT max(seq) FROM run_events)`, also,
-	} {
+	)
+}
+
+func execute(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	for _, statement := range statements {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// TestCancelDuringPreparationLeavesNoHold: whenever the cancel comes, no portion stays held for nobody.
+func TestCancelDuringPreparationLeavesNoHold(t *testing.T) {
+	t.Parallel()
+	m := meshtest.Start(t, meshtest.Options{})
+	before := stock(t, m, "food-001")
+	for i := range 25 {
+		talk := m.Say("ann", "t"+strconv.Itoa(i), "帮我订一份水煮牛肉。")
+		for range i { // each a little later
+			stock(t, m, "food-002")
+		}
+		m.Do("ann", http.MethodPost, "/runs/"+talk.RunID+"/cancel", `{}`)
+		talk.Rest()
+	}
+	awaitStock(t, m, before)
+	m.Stop()
+	checkBooks(t, m.Dir)
 }
 
 // awaitSettled waits until no order is PLACING.

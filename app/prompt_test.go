@@ -20,7 +20,9 @@ func TestGoldenPrompt(t *testing.T) {
 	m := meshtest.Start(t, meshtest.Options{Now: func() time.Time { return noon }})
 	m.Ask("ann", "t1", "记住我不吃辣。")
 	got := m.Ask("ann", "t1", "结合我的偏好推荐一道菜。")
-	var r struct{ ModelCalls []struct{ Request json.RawMessage } }
+	var r struct {
+		ModelCalls []struct{ Request json.RawMessage }
+	}
 	m.Get("ann", "/api/v1/runs/"+got.RunID, &r)
 	var pretty bytes.Buffer
 	if err := json.Indent(&pretty, r.ModelCalls[len(r.ModelCalls)-1].Request, "", "  "); err != nil {

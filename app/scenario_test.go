@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -89,6 +90,33 @@ func audited(m *meshtest.Mesh, user, runID string) []string {
 	return list
 }
 
+// heldKeys lists the reservations that are HELD.
+func heldKeys(t *testing.T, dir string) []string {
+	t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(dir, "catalog.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	rows, err := db.Query(`SELECT rkey FROM reservations WHERE state = 'HELD'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var keys []string
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&key); err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
 // checkBooks compares the two databases of a stopped mesh: the catalog's books agree in themselves, and an
 // order is CONFIRMED if and only if its reservation is COMMITTED (design, section 7).
 func checkBooks(t *testing.T, dir string) {
@@ -101,6 +129,9 @@ func checkBooks(t *testing.T, dir string) {
 	defer func() { _ = stocks.Close() }()
 	if err := stocks.Invariant(ctx); err != nil {
 		t.Error(err)
+	}
+	if held := heldKeys(t, dir); len(held) > 0 {
+		t.Errorf("portions are held for nobody: %q", held)
 	}
 	runs, err := rundb.Open(ctx, filepath.Join(dir, "orchestrator.db"))
 	if err != nil {

@@ -43,7 +43,8 @@ type Definition struct {
 	// Handle does the work and gives the result as JSON.
 	Handle func(ctx context.Context, call Call) (json.RawMessage, error)
 
-	// Prepare runs before a person is asked: it refuses what could not be done, and says what will be.
+	// Prepare runs before a person is asked: it refuses what could not be done, and says what will be. The
+	// changes that come with an error are written with the refusal.
 	Prepare func(ctx context.Context, call Call) (Prepared, error)
 	// Settle runs after an attempt, whatever its outcome, and has the last word on the result. Its
 	// changes are written in the transaction that records the result.

@@ -37,9 +37,10 @@ type Admission struct {
 	Definition Definition
 	Ask        bool
 	Prepared   Prepared
-	// Refusal is set when the call ended here; the model gets Result.
+	// Refusal is set when the call ended here; the model gets Result, and Changes are written with it.
 	Refusal *Receipt
 	Result  json.RawMessage
+	Changes []Change
 }
 
 // Admit takes a proposed call through resolve, validate, idempotency and prepare. It has no effect but
@@ -72,7 +73,9 @@ func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission 
 	}
 	prepared, err := prepare(ctx, e.Definition, call)
 	if err != nil {
-		return refuse(StagePrepare, statusOf(err), err)
+		refused := refuse(StagePrepare, statusOf(err), err)
+		refused.Changes = prepared.Changes
+		return refused
 	}
 	out.Prepared = prepared
 	return out

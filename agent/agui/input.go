@@ -65,7 +65,7 @@ func unreadable(err error) error {
 }
 
 func badID(id string) bool {
-	return id == "" || utf8.RuneCountInString(id) > maxID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f })
+	return id == "" || id == "." || id == ".." || utf8.RuneCountInString(id) > maxID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
 // UserMessage is the input's last message as plain text.

@@ -90,7 +90,11 @@ func (t *Translator) text(e agent.Event) ([]Event, error) {
 	if e.Type == agent.MessageStarted && d.MessageID != "" {
 		return t.openMessage(d.MessageID, e.At), nil
 	}
-	return t.closeMessage(e.At), nil
+	out := t.closeMessage(e.At)
+	if d.Abandoned && len(out) > 0 { // so that a page can show that this text was never finished
+		out[len(out)-1] = t.with(out[len(out)-1], e.At, map[string]any{"abandoned": true})
+	}
+	return out, nil
 }
 
 func (t *Translator) openMessage(id string, at time.Time) []Event {

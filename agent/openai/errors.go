@@ -53,6 +53,8 @@ func classify(ctx context.Context, err error, key string) error {
 		return fault.Wrap(err, fault.Unavailable, "the model's address answers, but not with a chat completion; check LLM_BASE_URL")
 	case errors.Is(err, errGarbled):
 		return fault.Wrap(err, fault.Unavailable, "the model's answer cannot be read")
+	case errors.Is(err, errEndless):
+		return fault.Wrap(err, fault.TooLarge, "the model's answer does not end; it was stopped after %d bytes", maxAnswer)
 	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.Wrap(err, fault.Unavailable, "the model's answer was cut off")
 	}

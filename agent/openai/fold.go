@@ -25,8 +25,12 @@ func (errUpstream) Error() string { return "the endpoint reported an error" }
 var (
 	errNoStream = errors.New("the endpoint answered with something else than a chat completion")
 	errCut      = errors.New("the stream ended before the answer was complete")
+	errEndless  = errors.New("the answer is longer than the limit")
 	errGarbled  = errors.New("a piece of the answer is not what the protocol says")
 )
+
+// maxAnswer caps what a stream may say in one answer, text and arguments together, in bytes.
+const maxAnswer = 512 << 10
 
 // chunk is what is read of a stream's event, or of a whole answer: both have the same shape but for
 // delta and message.
@@ -171,7 +175,18 @@ func (f *fold) add(c chunk) error {
 			f.finish = choice.FinishReason
 		}
 	}
+	if f.size() > maxAnswer {
+		return errEndless
+	}
 	return nil
+}
+
+func (f *fold) size() int {
+	n := f.text.Len()
+	for _, c := range f.calls {
+		n += c.args.Len()
+	}
+	return n
 }
 
 // say passes text on in whole characters.

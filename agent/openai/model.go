@@ -62,7 +62,7 @@ func CheckBaseURL(base string) error {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		return fmt.Errorf("%q is not an http or https address", base)
 	case u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("%q has a query or a fragment, which would be lost", base)
+		return errors.New("it has a query or a fragment, which would be lost; a key belongs into LLM_API_KEY")
 	case u.User != nil:
 		return errors.New("it holds a user name or password: put the key into LLM_API_KEY")
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"):

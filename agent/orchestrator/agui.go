@@ -19,10 +19,7 @@ import (
 // startRun takes an AG-UI input, stores it as a PENDING run, and sets it going once the stream is open
 // (D-42). What is wrong with the input is said before any stream.
 func (m *Module) startRun(c echo.Context) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	in, message, err := readInput(c.Request())
 	if err != nil {
 		return err
@@ -50,10 +47,6 @@ func (m *Module) startRun(c echo.Context) error {
 
 func readInput(r *http.Request) (agui.RunAgentInput, agui.UserMessage, error) {
 	raw, err := io.ReadAll(r.Body)
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return agui.RunAgentInput{}, agui.UserMessage{}, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
-	}
 	if err != nil {
 		return agui.RunAgentInput{}, agui.UserMessage{}, fault.Wrap(err, fault.Invalid, "the body could not be read")
 	}
@@ -79,6 +72,9 @@ func (m *Module) followRun(c echo.Context) error {
 	if err != nil {
 		return fault.Wrap(err, fault.Invalid, "Last-Event-ID or after: %s", err.Error())
 	}
+	if cursor.Seq > r.Head {
+		return fault.New(fault.Invalid, "Last-Event-ID or after: the run has no event %d yet", cursor.Seq)
+	}
 	c.Response().Header().Set("X-Run-Id", r.ID)
 	w, err := sse.NewWriter(c.Response())
 	if err != nil {
@@ -90,7 +86,11 @@ func (m *Module) followRun(c echo.Context) error {
 
 // stream writes a run as AG-UI events until its end, or until the client has gone.
 func (m *Module) stream(ctx context.Context, w *sse.Writer, r agent.Run, from run.Cursor) {
-	t := agui.NewTranslator(r, m.deps.Now)
+	t, err := m.translator(ctx, r, from)
+	if err != nil {
+		flow.Log(ctx).Error().Err(err).Str("runId", r.ID).Msg("stream not opened")
+		return
+	}
 	for u, err := range m.deps.Engine.Follow(ctx, r.ID, from) {
 		var events []agui.Event
 		switch {
@@ -112,6 +112,28 @@ func (m *Module) stream(ctx context.Context, w *sse.Writer, r agent.Run, from ru
 			return
 		}
 	}
+}
+
+// translator makes a translator that has seen what the client has seen, so that the stream goes on as if
+// it had never been cut.
+func (m *Module) translator(ctx context.Context, r agent.Run, from run.Cursor) (*agui.Translator, error) {
+	t := agui.NewTranslator(r, m.deps.Now)
+	if from.Seq == 0 {
+		return t, nil
+	}
+	seen, err := m.deps.Runs.Events(ctx, r.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range seen {
+		if e.Seq > from.Seq {
+			break
+		}
+		if _, err := t.Event(e); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 // send writes the events that one place of the log became. Only the last one carries the place, so that

@@ -27,10 +27,7 @@ type recordView struct {
 }
 
 func (m *Module) listAudit(c echo.Context) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	limit, err := limitOf(c)
 	if err != nil {
 		return err

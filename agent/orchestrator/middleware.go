@@ -1,8 +1,12 @@
 package orchestrator
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"mime"
 	"net/http"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -12,6 +16,9 @@ import (
 
 // maxBody caps a request's body, in bytes (design, section 10).
 const maxBody = 1 << 20
+
+// bodyTime is how long a client may take to send a body.
+const bodyTime = 15 * time.Second
 
 // recoverPanics turns a bug in a handler into a 500 and a line in the log.
 func recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
@@ -32,7 +39,19 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.ContentLength > maxBody {
 			return fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
 		}
-		r.Body = http.MaxBytesReader(c.Response(), r.Body, maxBody)
+		// The whole body is read here, so that a client that never sends it does not hold a handler.
+		deadline := http.NewResponseController(c.Response())
+		_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // where it is not supported there is no slow client
+		raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxBody))
+		var tooLarge *http.MaxBytesError
+		switch {
+		case errors.As(err, &tooLarge):
+			return fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+		case err != nil:
+			return fault.Wrap(err, fault.Invalid, "the body could not be read")
+		}
+		_ = deadline.SetReadDeadline(time.Time{})
+		r.Body = io.NopCloser(bytes.NewReader(raw))
 		return next(c)
 	}
 }

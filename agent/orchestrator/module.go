@@ -39,10 +39,10 @@ type Audit interface {
 type Runs interface {
 	Journal(ctx context.Context, runID string) (agent.Journal, error)
 	Runs(ctx context.Context, userID, threadID string, limit int) ([]agent.Run, error)
+	Events(ctx context.Context, runID string, after int64) ([]agent.Event, error)
 	ModelCalls(ctx context.Context, runID string) ([]agent.ModelCall, error)
 	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]agent.Message, error)
 	Conversations(ctx context.Context, userID string, limit int) ([]agent.Conversation, error)
-	Confirmation(ctx context.Context, userID, id string) (agent.Confirmation, error)
 	OpenConfirmations(ctx context.Context, userID string) ([]agent.Confirmation, error)
 }
 
@@ -89,7 +89,7 @@ func New(deps Deps) *Module {
 	m := &Module{deps: deps}
 	e := echo.New()
 	e.HTTPErrorHandler = handleError
-	e.Use(recoverPanics, limitBody, requireJSON)
+	e.Use(recoverPanics, identify, limitBody, requireJSON)
 	m.routes(e)
 	m.handler = e
 	return m
@@ -119,27 +119,6 @@ func (m *Module) Stop(ctx context.Context) error {
 
 // Ready tells whether the database answers.
 func (m *Module) Ready(ctx context.Context) error { return m.deps.Ping(ctx) }
-
-// defaultUser is who calls when nobody is named and no keys are configured (design, section 12).
-const defaultUser = "local"
-
-// userOf tells who calls. Bound to loopback and without keys, callers name themselves.
-func userOf(c echo.Context) (string, error) {
-	id := c.Request().Header.Get("X-User-ID")
-	if id == "" {
-		return defaultUser, nil
-	}
-	const most = 128
-	if len(id) > most {
-		return "", fault.New(fault.Invalid, "X-User-ID is longer than %d bytes", most)
-	}
-	for _, r := range id {
-		if r <= ' ' || r == 0x7f || r == 0xFFFD {
-			return "", fault.New(fault.Invalid, "X-User-ID must be UTF-8 text without spaces and control characters")
-		}
-	}
-	return id, nil
-}
 
 // handleError answers with a problem document, whatever went wrong where.
 func handleError(err error, c echo.Context) {

@@ -7,10 +7,7 @@ import (
 )
 
 func (m *Module) listOrders(c echo.Context) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	limit, err := limitOf(c)
 	if err != nil {
 		return err
@@ -20,10 +17,7 @@ func (m *Module) listOrders(c echo.Context) error {
 }
 
 func (m *Module) getOrder(c echo.Context) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	o, err := m.deps.Orders.Order(c.Request().Context(), user, c.Param("id"))
 	if err != nil {
 		return err

@@ -87,18 +87,12 @@ func timeOrNil(t time.Time) *time.Time {
 
 // ownRun finds the run that the path names, for its owner.
 func (m *Module) ownRun(c echo.Context) (agent.Run, error) {
-	user, err := userOf(c)
-	if err != nil {
-		return agent.Run{}, err
-	}
+	user := userOf(c)
 	return m.deps.Engine.Run(c.Request().Context(), user, c.Param("id"))
 }
 
 func (m *Module) listRuns(c echo.Context) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	limit, err := limitOf(c)
 	if err != nil {
 		return err
@@ -142,10 +136,7 @@ func (m *Module) getRun(c echo.Context) error {
 }
 
 func (m *Module) cancel(c echo.Context) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	r, err := m.deps.Engine.Cancel(c.Request().Context(), user, c.Param("id"))
 	if err != nil {
 		return err

@@ -12,10 +12,7 @@ import (
 )
 
 func (m *Module) listSkills(c echo.Context) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	all, err := m.deps.Market.List(c.Request().Context(), user)
 	return list(c, all, err)
 }
@@ -42,10 +39,7 @@ func (m *Module) installSkill(c echo.Context) error {
 
 // skill does something to the skill that the path names, and shows it as it then stands.
 func (m *Module) skill(c echo.Context, do func(ctx context.Context, userID, skillID string) (skills.Listing, error)) error {
-	user, err := userOf(c)
-	if err != nil {
-		return err
-	}
+	user := userOf(c)
 	l, err := do(c.Request().Context(), user, c.Param("id"))
 	if err != nil {
 		return err

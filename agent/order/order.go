@@ -71,10 +71,12 @@ type (
 		InvocationID string
 		At           time.Time
 	}
-	// Reject takes a PLACING order, if there is one, to REJECTED, and queues the release of its
-	// reservation.
+	// Reject takes a PLACING order to REJECTED and queues the release of its reservation. Without an order
+	// it only queues the release; an order that is settled already stays as it is.
 	Reject struct {
 		InvocationID string
+		UserID       string
+		Reservation  string
 		Reason       string
 		At           time.Time
 	}

@@ -114,7 +114,9 @@ func (s *Service) reconcile(ctx context.Context) {
 			flow.Log(ctx).Warn().Err(err).Str("orderId", o.ID).Msg("order not settled yet")
 			continue
 		}
-		var change capability.Change = Reject{InvocationID: o.InvocationID, Reason: "unsettled", At: s.deps.Now()}
+		var change capability.Change = Reject{
+			InvocationID: o.InvocationID, UserID: o.UserID, Reservation: o.Reservation, Reason: "unsettled", At: s.deps.Now(),
+		}
 		if r.State == "COMMITTED" {
 			change = Confirm{InvocationID: o.InvocationID, At: s.deps.Now()}
 		}

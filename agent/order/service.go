@@ -96,14 +96,21 @@ func (s *Service) PrepareText(ctx context.Context, call capability.Call) (capabi
 	return s.prepare(ctx, call, map[string]any{"items": items, "note": would.Note})
 }
 
+// reservationKey names the hold of a call; the number counts its quotes, of which there is one so far.
+func reservationKey(call capability.Call) string { return call.ID + "/1" }
+
 func (s *Service) prepare(ctx context.Context, call capability.Call, args map[string]any) (capability.Prepared, error) {
 	q, err := s.quote(ctx, call, args)
 	if err != nil {
 		return capability.Prepared{}, err
 	}
-	key := call.ID + "/1"
-	if err := s.hold(ctx, call, key, q); err != nil {
-		return capability.Prepared{}, err
+	key := reservationKey(call)
+	if maybeHeld, err := s.hold(ctx, call, key, q); err != nil {
+		var release []capability.Change
+		if maybeHeld {
+			release = s.Dismiss(call, string(fault.CodeOf(err)))
+		}
+		return capability.Prepared{Changes: release}, err
 	}
 	now := s.deps.Now()
 	placed := Place{Order{
@@ -138,24 +145,23 @@ func (s *Service) quote(ctx context.Context, call capability.Call, args map[stri
 	return q, nil
 }
 
-// hold reserves the stock of a quote, at the quoted prices or not at all.
-func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) error {
+// hold reserves the stock of a quote, at the quoted prices or not at all. With an error it tells whether
+// something may be held all the same: the answer was lost, or the price is another one.
+func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) (maybeHeld bool, err error) {
 	ttl := s.deps.ConfirmationTTL + holdMargin
 	var r reservation
-	err := s.call(ctx, call, key, "reserve_stock", map[string]any{
+	err = s.call(ctx, call, key, "reserve_stock", map[string]any{
 		"key": key, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),
 	}, &r)
-	if err != nil {
-		return err
+	switch code := fault.CodeOf(err); {
+	case err != nil:
+		return code != fault.Invalid && code != fault.Conflict, err
+	case r.State != "HELD":
+		return false, notHeld(r)
+	case samePrices(r, q.Lines):
+		return true, nil
 	}
-	if r.State != "HELD" {
-		return notHeld(r)
-	}
-	if samePrices(r, q.Lines) {
-		return nil
-	}
-	_ = s.call(ctx, call, key+"/release", "release_reservation", map[string]any{"key": key, "reason": "price changed"}, nil) // else it expires
-	return fault.New(fault.Conflict, "a price changed just now; please order again")
+	return true, fault.New(fault.Conflict, "a price changed just now; please order again")
 }
 
 // stockLines adds up the portions of each dish, since one dish may be ordered with different notes.

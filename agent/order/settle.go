@@ -33,7 +33,7 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 		failure = compare(o, result)
 	}
 	if failure != nil {
-		return nil, s.Dismiss(call, string(fault.CodeOf(failure))), failure
+		return s.giveUp(ctx, call, o, failure)
 	}
 	r, err := s.commit(ctx, call, o.Reservation)
 	if err != nil {
@@ -48,10 +48,29 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 	return out, []capability.Change{Confirm{InvocationID: call.ID, At: s.deps.Now()}}, err
 }
 
+// giveUp ends an order whose call failed. Whether it does is the catalog's to say: an earlier attempt of
+// the same call, before a crash, may have committed already.
+func (s *Service) giveUp(ctx context.Context, call capability.Call, o Order, failure error) (json.RawMessage, []capability.Change, error) {
+	var r reservation
+	err := s.call(ctx, call, o.Reservation+"/release", "release_reservation",
+		map[string]any{"key": o.Reservation, "reason": string(fault.CodeOf(failure))}, &r)
+	switch {
+	case err != nil:
+		return nil, nil, failure // the reconciler asks until it is known
+	case r.State == "COMMITTED":
+		out, err := confirmedResult(o)
+		return out, []capability.Change{Confirm{InvocationID: call.ID, At: s.deps.Now()}}, err
+	}
+	return nil, s.Dismiss(call, string(fault.CodeOf(failure))), failure
+}
+
 // Dismiss says what is written when a call of place_order will not run: the order is rejected, and the
-// release of its hold is queued in the same transaction.
+// release of its hold is queued in the same transaction. When there is no order yet, its hold may still be
+// there or come later: the release is queued all the same.
 func (s *Service) Dismiss(call capability.Call, reason string) []capability.Change {
-	return []capability.Change{Reject{InvocationID: call.ID, Reason: reason, At: s.deps.Now()}}
+	return []capability.Change{Reject{
+		InvocationID: call.ID, UserID: call.UserID, Reservation: reservationKey(call), Reason: reason, At: s.deps.Now(),
+	}}
 }
 
 // compare refuses an ORDER_DATA that differs from what the person agreed to.

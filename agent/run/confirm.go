@@ -48,6 +48,9 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
+	if d.ArgsDigest != "" && d.ArgsDigest != c.ArgsDigest {
+		return c, fault.New(fault.Conflict, "argsDigest is not that of the arguments that would run")
+	}
 	if c.Status == agent.ConfirmationOpen && !s.deps.Now().Before(c.Deadline) {
 		if c, err = s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"}); err != nil {
 			return agent.Confirmation{}, err

@@ -29,6 +29,10 @@ func (s *Service) fail(ctx context.Context, j agent.Journal, cause error) error 
 		s.active.schedule(j.Run.ID)
 		return nil
 	}
+	j, err := s.load(ctx, j.Run.ID) // as it is now: calls may have been claimed since
+	if err != nil || j.Run.Status.Final() {
+		return err
+	}
 	out := agent.Step{
 		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, To: agent.Failed, Finish: agent.Broken,
 		ErrorCode: string(fault.CodeOf(cause)), ErrorMessage: fault.MessageOf(cause),

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
 )
 
@@ -127,8 +128,14 @@ func (f *follower) resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("follow run %s: %w", f.runID, err)
 	}
-	if len(events) > 0 && events[0].Seq == f.seq && events[0].Type == agent.MessageStarted {
+	if len(events) == 0 || events[0].Seq != f.seq {
+		return fault.New(fault.Invalid, "the run has no event %d", f.seq)
+	}
+	switch events[0].Type {
+	case agent.MessageStarted:
 		f.begin(events[0], f.chars)
+	case agent.RunEnded:
+		f.ended = true
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) erro
 	answer, err := r.call(ctx, prompt)
 	if last {
 		answer.Calls = nil // none were offered
+		if answer.Text == "" && err == nil {
+			answer.Text, answer.Complete = silentEnd, true
+		}
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -53,6 +56,9 @@ func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) erro
 	}
 	return ignoreStale(r.record(ctx, answer))
 }
+
+// silentEnd is said for a model that says nothing in its last round; the finish reason names the bound.
+const silentEnd = "已达到本次运行的上限，先停在这里。 / The limits of this run are reached, so it stops here."
 
 func ignoreStale(err error) error {
 	if errors.Is(err, agent.ErrStale) {
@@ -104,8 +110,13 @@ func (r *round) record(ctx context.Context, a agent.Answer) error {
 	for i, call := range a.Calls {
 		inv := r.proposed(call, i, now)
 		d, _ := r.s.deps.Pipeline.Lookup(call.Name)
-		step.Invocations = append(step.Invocations, inv)
 		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, callData(inv, d.Kind), now))
+		if len(r.j.Invocations)+i < r.s.config.Bounds.Calls {
+			step.Invocations = append(step.Invocations, inv)
+			continue
+		}
+		o := r.s.deps.Pipeline.Close(callOf(r.j.Run, inv), capability.Refused, "max_calls", "no more calls can be made in this run")
+		r.s.settleInvocation(ctx, r.j.Run, inv, o, &step)
 	}
 	step.Events = append(step.Events, agent.NewEvent(agent.ModelAnswered,
 		agent.ModelData{LLMCallID: r.callID, Round: r.number, Model: a.Model, Usage: a.Usage}, now))

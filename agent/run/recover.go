@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/flow"
@@ -15,6 +17,9 @@ func (s *Service) recover(ctx context.Context) error {
 		return err
 	}
 	for _, r := range open {
+		if err := s.abandonMessage(ctx, r); err != nil {
+			return err
+		}
 		if !s.config.Strict {
 			s.active.schedule(r.ID)
 			continue
@@ -34,4 +39,32 @@ func (s *Service) recover(ctx context.Context) error {
 	}
 	flow.Log(ctx).Info().Int("open", len(open)).Bool("strict", s.config.Strict).Msg("runs recovered")
 	return nil
+}
+
+// abandonMessage ends the message that a model was writing when the earlier process ended. Its text is
+// lost, as pieces are not stored; the new answer has a new id.
+func (s *Service) abandonMessage(ctx context.Context, r agent.Run) error {
+	events, err := s.deps.Store.Events(ctx, r.ID, 0)
+	if err != nil {
+		return err
+	}
+	var writing agent.MessageData
+	for _, e := range events {
+		switch e.Type {
+		case agent.MessageStarted:
+			if err := json.Unmarshal(e.Data, &writing); err != nil {
+				return fmt.Errorf("read event %d of %s: %w", e.Seq, r.ID, err)
+			}
+		case agent.MessageEnded:
+			writing = agent.MessageData{}
+		}
+	}
+	if writing.MessageID == "" {
+		return nil
+	}
+	writing.Abandoned = true
+	return s.append(ctx, agent.Step{
+		RunID: r.ID, From: []agent.Status{r.Status}, To: agent.Keep,
+		Events: []agent.Event{agent.NewEvent(agent.MessageEnded, writing, s.deps.Now())},
+	})
 }

@@ -343,6 +343,79 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+func TestFollowAnEndedRunFromItsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.end(w.send("t1", "go").ID)
+	n := 0
+	for range w.runs.Follow(context.Background(), r.ID, run.Cursor{Seq: r.Head}) {
+		n++
+	}
+	want(t, "updates after the last event", n, 0)
+	for _, err := range w.runs.Follow(context.Background(), r.ID, run.Cursor{Seq: r.Head + 1}) {
+		want(t, "a place that does not exist", fault.CodeOf(err), fault.Invalid)
+	}
+}
+
+func TestDecisionAboutOtherArguments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
+	r := w.send("t1", "buy one")
+	q := w.question(r.ID)
+	for _, id := range []string{"", q.ID} {
+		_, err := w.runs.Decide(context.Background(), "ann", r.ID, id, agent.Decision{Status: agent.ConfirmationConfirmed, ArgsDigest: "sha256:00"})
+		want(t, "code", fault.CodeOf(err), fault.Conflict)
+	}
+	want(t, "bought", w.tools.count("buy"), 0)
+	_, err := w.runs.Decide(context.Background(), "ann", r.ID, "", agent.Decision{Status: agent.ConfirmationConfirmed, ArgsDigest: q.ArgsDigest})
+	must(t, err)
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+}
+
+// web-send-twice: what was sent while a run was at work stands behind that run's answer.
+func TestMessagesDoNotInterleave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gate := make(chan struct{})
+	w.model.script(turn{do: func(context.Context, func(string)) (agent.Answer, error) {
+		<-gate
+		return agent.Answer{Text: "first", Complete: true}, nil
+	}})
+	first := w.send("t1", "one")
+	second := w.send("t1", "two")
+	close(gate)
+	w.end(first.ID)
+	w.end(second.ID)
+	history, err := w.db.History(context.Background(), "ann", "t1", false, 10)
+	must(t, err)
+	var texts []string
+	for _, m := range history {
+		texts = append(texts, m.Text)
+	}
+	want(t, "order", strings.Join(texts, "|"), "one|first|two|done")
+}
+
+func TestSilentModelOnABound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.cfg.Bounds.Rounds = 1 })
+	again := turn{calls: []agent.ToolCall{call("a", "look", `{}`)}}
+	w.model.script(again, again)
+	r := w.end(w.send("t1", "go").ID)
+	want(t, "status", r.Status, agent.Succeeded)
+	want(t, "reason", r.FinishReason, agent.MaxRounds)
+}
+
+func TestMoreCallsThanTheBoundInOneAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) { w.cfg.Bounds.Calls = 2 })
+	w.model.script(turn{calls: []agent.ToolCall{call("a", "look", `{"n":1}`), call("b", "look", `{"n":2}`), call("c", "look", `{"n":3}`)}})
+	r := w.end(w.send("t1", "go").ID)
+	want(t, "reason", r.FinishReason, agent.MaxCalls)
+	want(t, "looked", w.tools.count("look"), 2)
+	want(t, "third", w.journal(r.ID).Invocations[2].Status, capability.Refused)
+}
+
 func TestFollowLosesNothingAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -122,7 +122,32 @@ func TestRestartWhileTheModelSpeaks(t *testing.T) {
 	want(t, "looked", w.tools.count("look"), 1)
 	messages := w.journal(r.ID).Messages
 	want(t, "abandoned", messages[2].Abandoned, true)
+	want(t, "seen", types(w.until(r.ID, agent.RunEnded)), "run_started skills_routed model_called call_proposed model_answered call_ended "+
+		"model_called message_started «half» message_ended model_called message_started «done» message_ended model_answered run_ended")
 	want(t, "answer", messages[3].Text, "done")
+}
+
+// A kill leaves no time to say that a message ends; the next process does.
+func TestKilledWhileTheModelSpeaks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(speakAndHang("half"))
+	r := w.send("t1", "go")
+	w.until(r.ID, agent.MessageStarted)
+	w.stop()
+	db := openRaw(t, w.path)
+	for _, statement := range []string{
+		`DELETE FROM run_events WHERE type = 'message_ended'`, `DELETE FROM messages WHERE role = 'assistant'`,
+		`UPDATE runs SET head = (SELECT max(seq) FROM run_events)`,
+	} {
+		_, err := db.Exec(statement)
+		must(t, err)
+	}
+	must(t, db.Close())
+	w.start()
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "seen", types(w.until(r.ID, agent.RunEnded)), "run_started skills_routed model_called message_started message_ended "+
+		"model_called message_started «done» message_ended model_answered run_ended")
 }
 
 func TestStrictRecovery(t *testing.T) {

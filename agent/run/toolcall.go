@@ -116,7 +116,7 @@ func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, 
 	switch {
 	case a.Refusal != nil:
 		step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
-		s.settleInvocation(ctx, r, inv, capability.Outcome{Receipt: *a.Refusal, Result: a.Result}, &step)
+		s.settleInvocation(ctx, r, inv, capability.Outcome{Receipt: *a.Refusal, Result: a.Result, Changes: a.Changes}, &step)
 		return s.append(ctx, step)
 	case a.Ask:
 		return s.ask(ctx, r, inv, a.Prepared)
@@ -141,7 +141,8 @@ func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocat
 // execute makes the attempt. A call with an effect is claimed in the journal before it starts.
 func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
 	d, _ := s.deps.Pipeline.Lookup(inv.Name)
-	if !d.ReadOnly && inv.Status != capability.Running {
+	resumed := !d.ReadOnly && inv.Status == capability.Running
+	if !d.ReadOnly && !resumed {
 		inv.Status = capability.Running
 		err := s.append(ctx, agent.Step{
 			RunID: r.ID, From: open(), To: agent.Keep,
@@ -157,6 +158,8 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	case o.Receipt.Status != capability.Cancelled:
 	case errors.Is(context.Cause(ctx), ErrShutdown):
 		return nil // no outcome: the next process makes it again
+	case resumed: // an attempt before the crash may have happened
+		o = s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the run was cancelled; it is not known whether this happened before")
 	default: // it ended before it was settled, so nothing of it stands
 		o = s.deps.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
 	}

@@ -137,19 +137,26 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o order.Order) error {
 	return nil
 }
 
-// rejectOrder ends a PLACING order and queues the release of its hold, together.
+// rejectOrder ends a PLACING order and queues the release of its hold, together. Without an order it only
+// queues the release; a settled order stays as it is.
 func rejectOrder(ctx context.Context, tx *sql.Tx, c order.Reject) (bool, error) {
 	res, err := tx.ExecContext(ctx, `UPDATE orders SET status = 'REJECTED', reason = ?, updated_at = ?
 		WHERE invocation_id = ? AND status = 'PLACING'`, c.Reason, stamp(c.At), c.InvocationID)
 	if err != nil {
 		return false, fmt.Errorf("reject order: %w", err)
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
+	rejected, err := res.RowsAffected()
+	if err != nil {
+		return false, err
+	}
+	var settled int
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM orders WHERE invocation_id = ?`, c.InvocationID).Scan(&settled)
+	if err != nil || (rejected == 0 && settled > 0) {
 		return false, err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO outbox (user_id, okey, op, reason, next_at)
-		SELECT user_id, reservation, 'release_reservation', ?, ? FROM orders WHERE invocation_id = ?
-		ON CONFLICT (okey, op) DO NOTHING`, c.Reason, stamp(c.At), c.InvocationID)
+		VALUES (?, ?, 'release_reservation', ?, ?) ON CONFLICT (okey, op) DO NOTHING`,
+		c.UserID, c.Reservation, c.Reason, stamp(c.At))
 	if err != nil {
 		return false, fmt.Errorf("queue release: %w", err)
 	}

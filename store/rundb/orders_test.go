@@ -72,7 +72,7 @@ func TestOrders_Confirmed(t *testing.T) {
 	db := open(t)
 	must(t, db.Apply(t.Context(), placed("inv-1", "anna")))
 	must(t, db.Apply(t.Context(), order.Confirm{InvocationID: "inv-1", At: later(5)}))
-	must(t, db.Apply(t.Context(), order.Reject{InvocationID: "inv-1", Reason: "late", At: later(6)}))
+	must(t, db.Apply(t.Context(), order.Reject{UserID: "anna", Reservation: "inv-1/1", InvocationID: "inv-1", Reason: "late", At: later(6)}))
 	if got := onlyOrder(t, db, "anna"); got.Status != order.Confirmed || got.Reason != "" || !got.UpdatedAt.Equal(later(5)) {
 		t.Errorf("got %+v, want it to stay confirmed", got)
 	}
@@ -87,18 +87,21 @@ func TestOrders_RejectedTwice(t *testing.T) {
 	db := open(t)
 	must(t, db.Apply(t.Context(), placed("inv-1", "anna")))
 	for i, reason := range []string{"rejected", "expired"} {
-		must(t, db.Apply(t.Context(), order.Reject{InvocationID: "inv-1", Reason: reason, At: later(5)}))
+		must(t, db.Apply(t.Context(), order.Reject{UserID: "anna", Reservation: "inv-1/1", InvocationID: "inv-1", Reason: reason, At: later(5)}))
 		if queued(db) != (i == 0) {
 			t.Errorf("%s: the token of the outbox is wrong", reason)
 		}
 	}
 	must(t, db.Apply(t.Context(), order.Confirm{InvocationID: "inv-1", At: later(6)}))
-	must(t, db.Apply(t.Context(), order.Reject{InvocationID: "inv-9", Reason: "no such order", At: later(5)}))
+	must(t, db.Apply(t.Context(), order.Reject{UserID: "anna", Reservation: "inv-9/1", InvocationID: "inv-9", Reason: "no such order", At: later(5)}))
 	if got := onlyOrder(t, db, "anna"); got.Status != order.Rejected || got.Reason != "rejected" {
 		t.Errorf("got %+v, want the first rejection", got)
 	}
 	got := outbox(t, db, 5)
-	want := []order.Delivery{{N: 1, Key: "inv-1/1", Op: "release_reservation", Reason: "rejected", UserID: "anna"}}
+	want := []order.Delivery{
+		{N: 1, Key: "inv-1/1", Op: "release_reservation", Reason: "rejected", UserID: "anna"},
+		{N: 2, Key: "inv-9/1", Op: "release_reservation", Reason: "no such order", UserID: "anna"}, // its hold may be there
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -116,7 +119,7 @@ func TestOrders_WithTheirStep(t *testing.T) {
 	must(t, db.Append(t.Context(), s))
 
 	s = step("run-1", agent.Running, agent.Cancelled) // stale
-	s.Changes = []capability.Change{order.Reject{InvocationID: "inv-1", Reason: "cancelled", At: later(5)}}
+	s.Changes = []capability.Change{order.Reject{UserID: "anna", Reservation: "inv-1/1", InvocationID: "inv-1", Reason: "cancelled", At: later(5)}}
 	wantErr(t, db.Append(t.Context(), s), agent.ErrStale)
 	if got := onlyOrder(t, db, "anna"); got.Status != order.Placing || queued(db) || len(outbox(t, db, 100)) != 0 {
 		t.Errorf("got %s, want nothing of a stale step", got.Status)
@@ -143,7 +146,7 @@ func TestOutbox(t *testing.T) {
 	t.Parallel()
 	db := open(t)
 	for i, inv := range []string{"inv-1", "inv-2", "inv-3"} {
-		must(t, db.Apply(t.Context(), placed(inv, "anna"), order.Reject{InvocationID: inv, Reason: "rejected", At: later(i)}))
+		must(t, db.Apply(t.Context(), placed(inv, "anna"), order.Reject{UserID: "anna", Reservation: inv + "/1", InvocationID: inv, Reason: "rejected", At: later(i)}))
 	}
 	keys := func(seconds int) (out []string) {
 		for _, d := range outbox(t, db, seconds) {
