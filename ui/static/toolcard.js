@@ -42,7 +42,7 @@ export function ToolCard({ part, kinds }) {
 
 function Mark({ status }) {
   if (status === 'RUNNING') return html`<span class="spinner"></span>`;
-  const name = { SUCCEEDED: 'check', WAITING: 'clock', CANCELLED: 'minus', DENIED: 'minus' }[status] || 'cross';
+  const name = { SUCCEEDED: 'check', WAITING: 'clock', CANCELLED: 'minus', DENIED: 'minus', REFUSED: 'minus' }[status] || 'cross';
   return html`<${Icon} name=${name} size="15" />`;
 }
 

@@ -71,9 +71,9 @@ const handlers = {
     if (!part) turn.parts.push((part = { type: 'text', id: messageId, text: '', done: false }));
     part.text += delta ?? '';
   },
-  TEXT_MESSAGE_END(turn, { messageId }) {
+  TEXT_MESSAGE_END(turn, { messageId }, meta) {
     const part = findPart(turn, 'text', messageId);
-    if (part) part.done = true;
+    if (part) Object.assign(part, { done: true, abandoned: Boolean(meta.abandoned) });
   },
   TOOL_CALL_START(turn, { toolCallId, toolCallName }, meta) {
     const part = toolPart(turn, toolCallId);
@@ -166,12 +166,15 @@ function toolPart(turn, id) {
   return part;
 }
 
+/** Results of calls that were not run to their end. */
+const NOT_RUN = new Set(['DENIED', 'CANCELLED', 'INDETERMINATE', 'REFUSED']);
+
 /** What a stored result says about how the call went. */
 function statusOf(content) {
   try {
     const value = JSON.parse(content);
     if (value?.error) return 'FAILED';
-    if (value?.status === 'DENIED') return 'DENIED';
+    if (NOT_RUN.has(value?.status) && value.reason) return value.status;
   } catch { /* plain text is a success */ }
   return 'SUCCEEDED';
 }
@@ -200,7 +203,7 @@ function addMessage(turn, message) {
     part.status = statusOf(message.content);
   }
   if (message.role !== 'assistant') return;
-  if (message.content) turn.parts.push({ type: 'text', id: message.id, text: message.content, done: true });
+  if (message.content) turn.parts.push({ type: 'text', id: message.id, text: message.content, done: true, abandoned: Boolean(message.abandoned) });
   for (const called of message.toolCalls || []) {
     Object.assign(toolPart(turn, called.id), { name: called.name, args: called.arguments || '' });
   }

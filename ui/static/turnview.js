@@ -52,8 +52,10 @@ function Part({ part, turn, onDecide }) {
     const tool = turn.parts.find((p) => p.type === 'tool' && p.id === part.toolCallId);
     return html`<${ConfirmCard} part=${part} result=${tool?.result} live=${turn.live} onDecide=${onDecide} />`;
   }
-  return html`<div data-testid="assistant-message" data-done=${String(part.done)}>
+  if (part.abandoned && !part.text) return null;
+  return html`<div data-testid="assistant-message" data-done=${String(part.done)} class=${part.abandoned ? 'abandoned' : ''}>
     <${Markdown} text=${part.text} done=${part.done} />
+    ${part.abandoned && html`<p class="unfinished">${t('chat.unfinished')}</p>`}
     ${turn.live && html`<${Announcer} text=${part.text} done=${part.done} />`}
   </div>`;
 }

@@ -34,6 +34,7 @@ export default {
   'chat.reconnecting': 'The connection broke. Reconnecting…',
   'chat.interrupted': 'The server paused this run. The question still stands; it continues by itself when the server is back.',
   'chat.cancelled': 'Stopped',
+  'chat.unfinished': 'This was not finished',
   'chat.failed': 'Not finished',
   'chat.unanswered': 'No answer this time',
   'chat.routed': 'Skills',
@@ -82,6 +83,7 @@ export default {
   'status.CANCELLED': 'Cancelled',
   'status.TIMED_OUT': 'Timed out',
   'status.REFUSED': 'Refused',
+  'status.INDETERMINATE': 'Outcome unknown',
 
   'confirm.title': 'Confirm the order',
   'confirm.titleTool': 'Your confirmation is needed: {tool}',

@@ -34,6 +34,7 @@ export default {
   'chat.reconnecting': '连接断开，正在重新连接…',
   'chat.interrupted': '服务器暂停了这次对话，问题仍然有效；恢复后会自动继续。',
   'chat.cancelled': '已停止',
+  'chat.unfinished': '这段话没有说完',
   'chat.failed': '没有完成',
   'chat.unanswered': '这次没有回答',
   'chat.routed': '技能',
@@ -82,6 +83,7 @@ export default {
   'status.CANCELLED': '已取消',
   'status.TIMED_OUT': '超时',
   'status.REFUSED': '被拒绝',
+  'status.INDETERMINATE': '结果未知',
 
   'confirm.title': '确认下单',
   'confirm.titleTool': '需要你的确认：{tool}',
