@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ const stopTime = 10 * time.Second
 // App is the running program.
 type App struct {
 	config  Config
+	place   placement
 	wiring  *wiring
 	modules []mesh.Module
 	inner   []*server
@@ -47,11 +49,18 @@ func New(c Config, options ...Option) (*App, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	where, err := place(c)
+	if err != nil {
+		return nil, err
+	}
 	w, err := newWiring(c)
 	if err != nil {
 		return nil, err
 	}
-	a := &App{config: c, wiring: w, listen: listen}
+	for name, url := range where.peers {
+		w.network.AddPeer(name, url)
+	}
+	a := &App{config: c, place: where, wiring: w, listen: listen}
 	for _, o := range options {
 		o(a)
 	}
@@ -75,18 +84,23 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.startModules(ctx); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	a.public = serve(ctx, l, guard(allowedHosts(l.Addr(), a.config), a.publicHandler()))
+	a.public = serve(ctx, l, a.guarded(l.Addr(), a.handlerOf(a.modules)))
 	return nil
 }
 
 func (a *App) startModules(ctx context.Context) error {
 	a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen("demo"), a.wiring.demo))
 	for _, row := range table() {
+		if !slices.Contains(a.place.local, row.name) {
+			continue
+		}
 		m, err := row.build(ctx, a.wiring)
 		if err != nil {
 			return fmt.Errorf("build %s: %w", row.name, err)
 		}
-		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(row.name), flow.Middleware(row.name, m.Handler())))
+		if err := a.serveModule(ctx, m); err != nil {
+			return fmt.Errorf("serve %s: %w", row.name, err)
+		}
 		a.modules = append(a.modules, m) // also when its start fails half-way: it is stopped then
 		if err := m.Start(ctx); err != nil {
 			return fmt.Errorf("start %s: %w", row.name, err)
@@ -95,13 +109,43 @@ func (a *App) startModules(ctx context.Context) error {
 	return nil
 }
 
-// publicHandler shows every module's paths on the main listener.
-func (a *App) publicHandler() http.Handler {
+// serveModule puts a module behind the mesh's pipe, or behind a listener of its own; the others reach it
+// the same way, and find the address by its name.
+func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
+	addr, split := a.place.split[m.Name()]
+	if !split {
+		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), flow.Middleware(m.Name(), m.Handler())))
+		return nil
+	}
+	l, err := listen(addr)
+	if err != nil {
+		return err
+	}
+	a.wiring.network.AddPeer(m.Name(), "http://"+l.Addr().String())
+	a.inner = append(a.inner, serve(ctx, l, a.guarded(l.Addr(), a.handlerOf([]mesh.Module{m}))))
+	return nil
+}
+
+// guarded lets only requests for us through: to a Host that we answer to and from our own pages, or from
+// a module that has the internal key, which no web page can know.
+func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
+	strict := guard(allowedHosts(addr, a.config), next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.wiring.network.HasKey(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		strict.ServeHTTP(w, r)
+	})
+}
+
+// handlerOf shows modules' paths, health and the demo model on a listener.
+func (a *App) handlerOf(modules []mesh.Module) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthz)
-	mux.HandleFunc("GET /readyz", readyz(a.modules))
+	mux.Handle("GET /readyz", readyz{modules: modules, peers: a.place.peers, http: a.wiring.http})
 	mux.Handle("/demo/v1/", a.wiring.demo)
-	for _, m := range a.modules {
+	for _, m := range modules {
 		h := flow.Middleware(m.Name(), m.Handler())
 		for _, prefix := range m.Prefixes() {
 			mux.Handle(prefix, h)

@@ -19,6 +19,9 @@ import (
 // Config is everything that can be set.
 type Config struct {
 	Listen          string
+	Modules         []string
+	Splits          []string
+	Peers           []string
 	Data            string
 	ConfirmationTTL time.Duration
 	Recovery        string
@@ -50,6 +53,9 @@ type setting struct {
 func settings(c *Config) []setting {
 	return []setting{
 		text("listen", "AGENTMESH_LISTEN", "127.0.0.1:8000", "address of the main listener; :PORT means 127.0.0.1:PORT", &c.Listen),
+		list("module", "AGENTMESH_MODULE", "run only this module here; repeatable (all when left out)", &c.Modules),
+		list("split", "AGENTMESH_SPLIT", "NAME=ADDRESS gives a module of this process a listener of its own; repeatable; all for the classic ports", &c.Splits),
+		list("peer", "AGENTMESH_PEER", "NAME=URL says that a module runs in another process; repeatable", &c.Peers),
 		text("data", "AGENTMESH_DATA", "data", "folder of the databases", &c.Data),
 		duration("confirmation-ttl", "AGENTMESH_CONFIRMATION_TTL", 300*time.Second, "how long a question to the person stays open", &c.ConfirmationTTL),
 		text("recovery", "AGENTMESH_RECOVERY", "resume", "what a restart does with unfinished runs: resume, or fail", &c.Recovery),
@@ -172,6 +178,9 @@ func (c *Config) check() error {
 		wrong("--listen", "%q is not HOST:PORT", c.Listen)
 	case !loopback(host) && !c.Insecure:
 		wrong("--listen", "%s is not a loopback address and no keys are configured; --insecure says that you mean it", host)
+	}
+	if _, err := place(*c); err != nil {
+		errs = append(errs, err)
 	}
 	if c.Data == "" {
 		wrong("--data", "it is empty: name a folder")

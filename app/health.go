@@ -18,21 +18,49 @@ func healthz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "up"})
 }
 
-// readyz says of each module whether it can serve; 503 if one cannot.
-func readyz(modules []mesh.Module) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		status := http.StatusOK
-		out := map[string]string{}
-		for _, m := range modules {
-			ctx, cancel := context.WithTimeout(r.Context(), readyTime)
-			out[m.Name()] = "ready"
-			if err := m.Ready(ctx); err != nil {
-				out[m.Name()], status = fault.MessageOf(err), http.StatusServiceUnavailable
-			}
-			cancel()
+// readyz says of each module here, and of each peer, whether it can serve; 503 if one cannot.
+type readyz struct {
+	modules []mesh.Module
+	peers   map[string]string
+	http    *http.Client
+}
+
+func (h readyz) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+	defer cancel()
+	status := http.StatusOK
+	say := func(err error) string {
+		if err == nil {
+			return "ready"
 		}
-		writeJSON(w, status, map[string]any{"modules": out})
+		status = http.StatusServiceUnavailable
+		return fault.MessageOf(err)
 	}
+	modules, peers := map[string]string{}, map[string]string{}
+	for _, m := range h.modules {
+		modules[m.Name()] = say(m.Ready(ctx))
+	}
+	for name, base := range h.peers {
+		peers[name] = say(h.ask(ctx, base))
+	}
+	writeJSON(w, status, map[string]any{"modules": modules, "peers": peers})
+}
+
+// ask asks a peer's process for its readiness.
+func (h readyz) ask(ctx context.Context, base string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", http.NoBody)
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "its address cannot be used")
+	}
+	resp, err := h.http.Do(r)
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "nothing answers at its address")
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return fault.New(fault.Unavailable, "it is not ready (HTTP %d)", resp.StatusCode)
+	}
+	return nil
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

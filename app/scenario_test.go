@@ -18,33 +18,25 @@ import (
 	"agentmesh/agent/order"
 	"agentmesh/app"
 	"agentmesh/app/meshtest"
+	"agentmesh/mcp"
 	"agentmesh/store/catalogdb"
 	"agentmesh/store/rundb"
 )
 
-type dish struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Stock int    `json:"stock"`
-}
-
 // stock reads a dish's stock through the catalog's own endpoint, as any MCP client would.
 func stock(t *testing.T, m *meshtest.Mesh, id string) int {
 	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_food_item","arguments":{"id":"` + id + `"}}}`
-	resp := m.Open("ann", http.MethodPost, "/mcp", body, http.Header{"Accept": {"application/json, text/event-stream"}})
-	defer func() { _ = resp.Body.Close() }()
-	body = readAll(t, resp)
-	_, data, _ := strings.Cut(body, "data: ")
-	var answer struct {
-		Result struct {
-			StructuredContent dish `json:"structuredContent"`
-		} `json:"result"`
+	client := mcp.NewClient(m.CatalogURL(), m.Client())
+	defer func() { _ = client.Close() }()
+	raw, err := client.CallTool(context.Background(), "get_food_item", map[string]string{"id": id})
+	if err != nil {
+		t.Fatalf("get_food_item %s: %v", id, err)
 	}
-	if err := json.Unmarshal([]byte(strings.TrimSpace(data)), &answer); err != nil || answer.Result.StructuredContent.ID != id {
-		t.Fatalf("get_food_item %s: %v in %s", id, err, body)
+	var dish struct{ Stock int }
+	if err := json.Unmarshal(raw, &dish); err != nil {
+		t.Fatalf("get_food_item %s: %v in %s", id, err, raw)
 	}
-	return answer.Result.StructuredContent.Stock
+	return dish.Stock
 }
 
 type orderView struct {

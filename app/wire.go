@@ -19,6 +19,7 @@ import (
 	"agentmesh/agent/order"
 	"agentmesh/agent/run"
 	"agentmesh/agent/weather"
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/mesh"
 	"agentmesh/capability"
@@ -202,7 +203,7 @@ func (w *wiring) agentClient(name string) *a2a.Client {
 
 // registry lists the capabilities of design section 5, in the order in which a model sees them.
 func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Service) (*capability.Registry, error) {
-	fromCatalog, err := mcptool.Discover(ctx, "catalog", w.catalogClient(), catalogPolicies())
+	fromCatalog, err := w.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -217,6 +218,28 @@ func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Servi
 		localtool.WebSearch(w.config.DemoTools), localtool.ExecutePython(w.config.DemoTools),
 	)
 	return capability.NewRegistry(definitions...)
+}
+
+// catalogWait is how long the start waits for a catalog that runs in another process and is not up yet.
+const catalogWait = 30 * time.Second
+
+// discover asks the catalog for its tools. Processes that start together need not start in order.
+func (w *wiring) discover(ctx context.Context) ([]capability.Definition, error) {
+	client := w.catalogClient()
+	limit, cancel := context.WithTimeout(ctx, catalogWait)
+	defer cancel()
+	for {
+		found, err := mcptool.Discover(limit, "catalog", client, catalogPolicies())
+		if err == nil || fault.CodeOf(err) != fault.Unavailable {
+			return found, err
+		}
+		flow.Log(ctx).Warn().Err(err).Str("at", w.network.BaseURL("mcp")).Msg("waiting for the catalog")
+		select {
+		case <-time.After(time.Second):
+		case <-limit.Done():
+			return nil, fmt.Errorf("the catalog at %s does not answer: %w", w.network.BaseURL("mcp"), err)
+		}
+	}
 }
 
 // foodTools are the Food agent's tools: split into a reading and an ordering half, or combined (D-99).

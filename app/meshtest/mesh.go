@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,51 +30,62 @@ type Options struct {
 
 // Mesh is a running mesh.
 type Mesh struct {
-	t      *testing.T
-	app    *app.App
-	client *http.Client
-	Dir    string
+	t       *testing.T
+	apps    []*app.App // in the order in which they started
+	client  *http.Client
+	catalog string // base URL of the catalog's process
+	Dir     string
 }
 
-// Start starts a mesh and stops it when the test ends.
+// CatalogURL is the catalog's MCP endpoint, for Client.
+func (m *Mesh) CatalogURL() string { return m.catalog + "/mcp" }
+
+// Client reaches the mesh's listeners.
+func (m *Mesh) Client() *http.Client { return m.client }
+
+// Start starts a mesh in one process and stops it when the test ends.
 func Start(t *testing.T, o Options) *Mesh {
 	t.Helper()
-	if o.Dir == "" {
-		o.Dir = t.TempDir()
-	}
+	return InMemory.Start(t, o)
+}
+
+// start starts one process of a mesh. The orchestrator's listener is the mesh's.
+func (m *Mesh) start(o Options, listener net.Listener, change func(*app.Config)) *app.App {
+	m.t.Helper()
 	c := app.Default()
-	c.Data, c.AllowHosts = o.Dir, []string{host}
+	c.Data, c.AllowHosts, c.Listen = m.Dir, []string{host}, "127.0.0.1:0"
 	if o.Change != nil {
 		o.Change(&c)
 	}
-	network := mesh.NewNetwork("")
-	options := []app.Option{app.WithListener(network.Listen("public"))}
+	change(&c)
+	var options []app.Option
+	if listener != nil {
+		options = append(options, app.WithListener(listener))
+	}
 	if o.Now != nil {
 		options = append(options, app.WithNow(o.Now))
 	}
 	a, err := app.New(c, options...)
 	if err != nil {
-		t.Fatal(err)
+		m.t.Fatal(err)
 	}
-	ctx := flow.WithLogger(context.Background(), flow.NewLogger(testWriter{t}, "error"))
+	ctx := flow.WithLogger(context.Background(), flow.NewLogger(testWriter{m.t}, "error"))
 	if err := a.Start(ctx); err != nil {
-		t.Fatal(err)
+		m.t.Fatal(err)
 	}
-	m := &Mesh{t: t, app: a, client: &http.Client{Transport: network.Transport()}, Dir: o.Dir}
-	t.Cleanup(m.Stop)
-	return m
+	m.apps = append(m.apps, a)
+	return a
 }
 
 // Stop stops the mesh; a second time does nothing.
 func (m *Mesh) Stop() {
-	if m.app == nil {
-		return
+	for i := len(m.apps) - 1; i >= 0; i-- {
+		if err := m.apps[i].Stop(context.Background()); err != nil {
+			m.t.Errorf("stop the mesh: %v", err)
+		}
 	}
-	if err := m.app.Stop(context.Background()); err != nil {
-		m.t.Errorf("stop the mesh: %v", err)
-	}
+	m.apps = nil
 	m.client.CloseIdleConnections()
-	m.app = nil
 }
 
 type testWriter struct{ t *testing.T }
