@@ -102,6 +102,9 @@ func (s *Service) release(ctx context.Context, d Delivery) error {
 // asks and decides at once: what is not committed yet never will be.
 func (s *Service) reconcile(ctx context.Context) {
 	open, err := s.deps.Store.Unsettled(ctx)
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		flow.Log(ctx).Error().Err(err).Msg("unsettled orders not read")
 		return
