@@ -19,6 +19,8 @@ const (
 	ToolCallArgs       = "TOOL_CALL_ARGS"
 	ToolCallEnd        = "TOOL_CALL_END"
 	ToolCallResult     = "TOOL_CALL_RESULT"
+	StateSnapshot      = "STATE_SNAPSHOT"
+	MessagesSnapshot   = "MESSAGES_SNAPSHOT"
 	Custom             = "CUSTOM"
 )
 
@@ -31,25 +33,27 @@ const (
 
 // Event is one AG-UI event. Fields that are empty are left out: several clients throw on null.
 type Event struct {
-	Type            string          `json:"type"`
-	Timestamp       int64           `json:"timestamp,omitempty"` // milliseconds
-	ThreadID        string          `json:"threadId,omitempty"`
-	RunID           string          `json:"runId,omitempty"`
-	StepName        string          `json:"stepName,omitempty"`
-	MessageID       string          `json:"messageId,omitempty"`
-	Role            string          `json:"role,omitempty"`
-	Delta           string          `json:"delta,omitempty"`
-	ToolCallID      string          `json:"toolCallId,omitempty"`
-	ToolCallName    string          `json:"toolCallName,omitempty"`
-	ParentMessageID string          `json:"parentMessageId,omitempty"`
-	Content         string          `json:"content,omitempty"`
-	Name            string          `json:"name,omitempty"`
-	Value           json.RawMessage `json:"value,omitempty"`
-	Message         string          `json:"message,omitempty"`
-	Code            string          `json:"code,omitempty"`
-	Outcome         *Outcome        `json:"outcome,omitempty"`
-	Usage           []Usage         `json:"usage,omitempty"`
-	Metadata        map[string]any  `json:"metadata,omitempty"`
+	Type            string            `json:"type"`
+	Timestamp       int64             `json:"timestamp,omitempty"` // milliseconds
+	ThreadID        string            `json:"threadId,omitempty"`
+	RunID           string            `json:"runId,omitempty"`
+	StepName        string            `json:"stepName,omitempty"`
+	MessageID       string            `json:"messageId,omitempty"`
+	Role            string            `json:"role,omitempty"`
+	Delta           string            `json:"delta,omitempty"`
+	ToolCallID      string            `json:"toolCallId,omitempty"`
+	ToolCallName    string            `json:"toolCallName,omitempty"`
+	ParentMessageID string            `json:"parentMessageId,omitempty"`
+	Content         string            `json:"content,omitempty"`
+	Name            string            `json:"name,omitempty"`
+	Value           json.RawMessage   `json:"value,omitempty"`
+	Message         string            `json:"message,omitempty"`
+	Code            string            `json:"code,omitempty"`
+	Outcome         *Outcome          `json:"outcome,omitempty"`
+	Snapshot        json.RawMessage   `json:"snapshot,omitempty"`
+	Messages        []SnapshotMessage `json:"messages,omitempty"`
+	Usage           []Usage           `json:"usage,omitempty"`
+	Metadata        map[string]any    `json:"metadata,omitempty"`
 }
 
 // Outcome says how a run finished; absent means success.

@@ -25,6 +25,7 @@ type RunAgentInput struct {
 	RunID           string         `json:"runId"`
 	ProtocolVersion string         `json:"protocolVersion"`
 	Messages        []InputMessage `json:"messages"`
+	Resume          []Resume       `json:"resume"`
 }
 
 // InputMessage is one message of the client's history. Only the last one, from the user, counts: the
@@ -51,6 +52,8 @@ func ParseInput(raw []byte) (RunAgentInput, error) {
 		return RunAgentInput{}, fault.New(fault.Invalid, "runId must be a text of 1 to %d characters without control characters", maxID)
 	case in.Messages == nil:
 		return RunAgentInput{}, fault.New(fault.Invalid, "messages is missing")
+	case len(in.Resume) > 0:
+		return in, checkResume(in.Resume)
 	}
 	_, err := in.Last()
 	return in, err

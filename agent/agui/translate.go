@@ -198,6 +198,22 @@ func (t *Translator) start(at time.Time) []Event {
 	return []Event{t.stamp(Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, at)}
 }
 
+// Start begins a stream that shows no run.
+func (t *Translator) Start() []Event { return t.start(t.now()) }
+
+// Restart begins a stream under another label in the middle of a run, as a resume does.
+func (t *Translator) Restart() []Event {
+	t.started, t.finished = false, false
+	return t.start(t.now())
+}
+
+// Finished ends a stream whose run had ended before it was opened.
+func (t *Translator) Finished() []Event {
+	now := t.now()
+	t.finished = true
+	return append(t.start(now), t.stamp(Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, now))
+}
+
 // Interrupted ends a stream whose run waits on, as the standard's interrupt (design, section 6). Without
 // an open question there is nothing to wait for, and the stream just breaks off.
 func (t *Translator) Interrupted(open []agent.Confirmation) []Event {

@@ -33,6 +33,9 @@ func (p *planner) menuText() string {
 	if r == nil && p.ask.menuDay.needsClock() && p.can(toolMenu) && !p.misses(abilityClock) {
 		return p.say("我没能弄清是哪一天，请换个说法，比如“明天”或“周三”。", "I could not tell which day you mean; please say it as \"tomorrow\" or \"Wednesday\".")
 	}
+	if p.dayRefused(r) {
+		return p.dayText(p.ask.menuDay)
+	}
 	if r == nil || r.outcome != succeeded {
 		return p.trouble(r, p.say("菜单", "Menu"))
 	}
@@ -53,6 +56,17 @@ func (p *planner) menuText() string {
 		return fmt.Sprintf(p.say("%s的菜单里没有这样的菜。", "There is no such dish on the menu for %s."), when)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// dayRefused tells whether a tool did not know the day it was given.
+func (p *planner) dayRefused(r *result) bool {
+	return r != nil && r.outcome == failed && r.code == "invalid" && p.ask.menuDay.word != ""
+}
+
+// dayText says that a day is not known, and how to name one.
+func (p *planner) dayText(d day) string {
+	return fmt.Sprintf(p.say("抱歉，我不知道“%s”是哪一天。请说今天、明天、后天、周一到周日、下周一，或者“年-月-日”这样的日期。",
+		"Sorry, I do not know which day \"%s\" is. Please name it as today, tomorrow, Monday to Sunday, next Monday, or a date written year-month-day."), d.word)
 }
 
 // menuLine lists the dishes of one category; "" stands for every other category.
@@ -181,6 +195,12 @@ func (p *planner) priceText(d dish) string {
 // recommendAnswer names the recommended dishes with their reasons, and what was left out.
 func (p *planner) recommendAnswer() string {
 	r := p.recommended
+	if p.dayRefused(r) {
+		if p.dayRefused(p.menu) {
+			return ""
+		}
+		return p.dayText(p.ask.menuDay)
+	}
 	if r == nil || r.outcome != succeeded {
 		return p.trouble(r, p.say("推荐", "Recommendation"))
 	}

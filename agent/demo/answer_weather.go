@@ -16,6 +16,8 @@ func (p *planner) weatherText() string {
 		return ""
 	case a.weatherDay.kind == kindOffset && a.weatherDay.offset < 0:
 		return p.say("过去的天气我查不到，只能查今天和以后几天的。", "I cannot look up past weather, only today and the days ahead.")
+	case a.weatherDay.kind == kindUnknown:
+		return p.dayText(a.weatherDay)
 	case p.needsCity:
 		return p.say("您想看哪个城市的天气？", "Which city's weather would you like to know?")
 	}

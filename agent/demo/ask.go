@@ -66,9 +66,9 @@ type ask struct {
 	noOrder     bool
 	carried     bool // the words alone do not say it; call_food needs a full sentence
 
-	day        day    // the day the clauses before named
-	remembered bool   // clauses behind 记住 belong to it
-	loose      string // words that may be a dish: 水煮牛肉，来一份
+	day        day  // the day the clauses before named
+	remembered bool // clauses behind 记住 belong to it
+	remarks    []remark
 }
 
 func (a *ask) has(i intent) bool { return a.intents[i] }

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"agentmesh/app/platform/text"
@@ -9,7 +10,7 @@ import (
 
 // readClause adds what one clause asks for. A day that is named holds for the clauses behind it too.
 func (a *ask) readClause(clause string, past before) {
-	if a.readMemory(clause) {
+	if len(a.items) > 0 && a.readWish(clause, past) || a.readMemory(clause) {
 		return
 	}
 	d := findDay(clause)
@@ -90,6 +91,10 @@ func (a *ask) readTopics(clause string, known []dish) bool {
 	}
 	switch craved := cravedDish(clause); {
 	case craved != "":
+		craved, wish := splitWish(craved, a.zh, known)
+		if wish != "" {
+			a.remarks = append(a.remarks, remark{text: wish, at: len(a.items), wish: true})
+		}
 		a.set(intentDish)
 		a.dishes = appendNew(a.dishes, []string{craved})
 		topic = true
@@ -99,6 +104,9 @@ func (a *ask) readTopics(clause string, known []dish) bool {
 	case menuWords.MatchString(clause), kindWords.MatchString(clause):
 		a.set(intentMenu)
 		a.menuDay, a.suits = a.day, false
+		if a.menuDay.kind == kindNone {
+			a.menuDay = menuDayIn(clause, a.zh)
+		}
 		a.filter = filterOf(clause)
 		topic = true
 	case dishWords.MatchString(clause) && !a.has(intentWeather) || dishWords.MatchString(clause) && !weatherWords.MatchString(clause):
@@ -161,10 +169,8 @@ func (a *ask) readRecommend(clause string) {
 
 // readOrder adds what a clause orders, takes out or notes.
 func (a *ask) readOrder(clause string, past before, topic bool) bool {
-	if len(a.items) > 0 && !topic {
-		if a.changeItems(clause) {
-			return true
-		}
+	if !topic && (len(a.items) > 0 && a.changeItems(clause) || a.readWish(clause, past)) {
+		return true
 	}
 	text, ok := a.orderText(clause, past, topic)
 	if !ok {
@@ -192,8 +198,10 @@ func (a *ask) orderText(clause string, past before, topic bool) (string, bool) {
 	if a.zh {
 		return orderZh(clause, past.known, ordering, topic)
 	}
-	return orderEn(clause, past.known, ordering, topic)
+	return orderEn(clause, past.known, ordering || a.waitsForCount() && countEn.MatchString(clause), topic)
 }
+
+var countEn = regexp.MustCompile(`(?i)\b(?:portions?|servings?|bowls?|plates?|orders?|please)$`)
 
 // changeItems applies 米饭不要了 and 不要辣 to the items named so far.
 func (a *ask) changeItems(clause string) bool {
@@ -208,27 +216,32 @@ func (a *ask) changeItems(clause string) bool {
 }
 
 func changed(items []item, clause string, zh bool) ([]item, bool) {
+	takeOut, change := takeOutEn, changeEn
 	if zh {
-		if m := takeOutZh.FindStringSubmatch(clause); m != nil {
-			object := fillerZh.ReplaceAllString(m[1], "")
-			out := change(items, clause, object)
-			return out, len(out) < len(items)
-		}
-		if m := changeZh.FindStringSubmatch(clause); m != nil {
-			return change(items, trailZh.ReplaceAllString(clause, ""), strings.Trim(m[1], "了的")), true
-		}
+		takeOut, change = takeOutZh, changeZh
+	}
+	if len(items) == 0 || !takeOut.MatchString(clause) && !change.MatchString(clause) {
 		return items, false
 	}
-	if m := takeOutEn.FindStringSubmatch(clause); m != nil {
-		if out := change(items, clause, m[1]); len(out) < len(items) {
+	if m := takeOut.FindStringSubmatch(clause); m != nil {
+		object := fillerZh.ReplaceAllString(strings.TrimPrefix(m[1], "算了"), "")
+		if zh && object == "" {
+			return nil, true
+		}
+		if out := without(items, object); len(out) < len(items) {
 			return out, true
 		}
 	}
-	if m := changeEn.FindStringSubmatch(clause); m != nil {
-		return change(items, trailEn.ReplaceAllString(m[1], ""), trailEn.ReplaceAllString(m[2], "")), true
+	if m := removeWords.FindStringSubmatch(clause); m != nil {
+		if out := without(items, wishTailZh.ReplaceAllString(trailEn.ReplaceAllString(group(m), ""), "")); len(out) < len(items) {
+			return out, true
+		}
 	}
-	return items, false
+	return addNote(items, len(items)-1, cleanWish(clause, zh)), true
 }
+
+// removeWords can take a dish out, where 少放 and "less" only change one.
+var removeWords = regexp.MustCompile(`^(?:不要|去掉|别要)(.*)$|(?i)^(?:but |and |please )*(?:without|with no|no|skip|leave out|remove|drop|i don't want|don't want)(?: the| any)?\b\s*(.*)$`)
 
 // readTalk recognises small talk and facts about the user.
 func (a *ask) readTalk(clause string) {
@@ -247,8 +260,9 @@ func (a *ask) readTalk(clause string) {
 		a.set(intentOK)
 	case factZh.MatchString(clause), factEn.MatchString(clause):
 		a.set(intentFact)
-	default:
-		a.loose = text.Cut(clause, 40)
+		a.remarks = append(a.remarks, remark{text: clause, at: len(a.items), wish: true})
+	case len(a.remarks) < 20 && !smallTalk(clause):
+		a.remarks = append(a.remarks, remark{text: clause, at: len(a.items)})
 	}
 }
 

@@ -14,6 +14,7 @@ func (a *ask) finishOrder(past before) {
 	if len(a.items) == 0 {
 		a.items = []item{{quantity: numeral.Quantity{N: 1}}}
 	}
+	a.settleRemarks(past)
 	for i := range a.items {
 		if a.items[i].dish == "" {
 			a.fillDish(i, past)
@@ -43,31 +44,19 @@ func (a *ask) fillDish(i int, past before) {
 		}
 	case len(a.dishes) == 1:
 		it.dish = a.dishes[0]
-	case len(a.looseDish(past)) > 0:
-		it.dish = a.looseDish(past)[0]
 	case a.has(intentRecommend):
 		return
 	case prev.problem != noProblem && prev.problem < problemNoDish && len(a.items) == 1: // the answer to "how many"
-		quantity := it.quantity
+		quantity, wish := it.quantity, it.note
 		a.items, a.carried = slices.Clone(prev.items), true
 		a.items[prev.problemAt].quantity = quantity
+		a.items[prev.problemAt].note = joinWish(a.items[prev.problemAt].note, wish)
 		a.conditional, a.condDishes = prev.conditional, prev.condDishes
 	case len(prev.items) > 1 && prev.has(intentOrder):
 		a.problem, a.problemAt = problemWhich, i
 	case len(prev.items) == 1 && prev.items[0].dish != "":
-		it.dish, it.note, a.carried = prev.items[0].dish, prev.items[0].note, true
+		it.dish, it.note, a.carried = prev.items[0].dish, joinWish(prev.items[0].note, it.note), true
 	case past.focus != "":
 		it.dish, a.carried = past.focus, true
 	}
-}
-
-// looseDish reads the clause before 来一份 as the dish, if it asks nothing by itself.
-func (a *ask) looseDish(past before) []string {
-	if a.zh {
-		return dishNames(fillerZh.ReplaceAllString(a.loose, ""), true, past.known)
-	}
-	if !isKnown(a.loose, past.known) {
-		return nil
-	}
-	return []string{a.loose}
 }

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ type day struct {
 	kind   dayKind
 	offset int    // days from today, for kindOffset
 	number int    // ISO weekday, for kindWeekday
+	said   string // a date without its year, as it was written
 	word   string // what list_menu_by_day takes, where it can take it
 }
 
@@ -26,16 +26,17 @@ const (
 	kindWeekday
 	kindWeekend
 	kindDate
+	kindUnknown // what looks like a day and is none; the menu tool says what it knows
 )
 
 var (
-	offsetZh  = regexp.MustCompile(`大后天|后天|明天|明日|明儿|明晚|明早|今天|今日|今晚|今儿|今早|昨天|前天`)
+	offsetZh  = regexp.MustCompile(`大*后天|明天|明日|明儿|明晚|明早|今天|今日|今晚|今儿|今早|昨天|大*前天`)
 	offsetEn  = regexp.MustCompile(`(?i)\b(?:the )?day after tomorrow\b|\btomorrow\b|\btoday\b|\btonight\b|\byesterday\b`)
-	weekdayZh = regexp.MustCompile(`(下(?:个)?)?(?:周|星期|礼拜)([一二三四五六日天])`)
-	weekdayEn = regexp.MustCompile(`(?i)\b(next )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b`)
+	weekdayZh = regexp.MustCompile(`(下+个?|上+个?|[这本]个?)?(?:周|星期|礼拜)([一二三四五六日天]|[零〇七八九十百千\d]+)`)
+	weekdayEn = regexp.MustCompile(`(?i)\b(next |last )?(monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b`)
+	otherDay  = regexp.MustCompile(`(?i)\b(?:(?:next|last|this) )?[a-z]+day\b`)
+	noDay     = regexp.MustCompile(`(?i)(?:every|mid|birth|holi|noon|work|some)day$`)
 	weekend   = regexp.MustCompile(`周末|(?i)\bweekend\b`)
-	isoDate   = regexp.MustCompile(`\d{4}-\d{2}-\d{2}`)
-	monthDay  = regexp.MustCompile(`(\d{1,2})月(\d{1,2})[日号]`)
 	spanDays  = regexp.MustCompile(`([一二两三四五六七八九十]+|几|\d+)天`)
 	spanEn    = regexp.MustCompile(`(?i)\b(a few|few|couple of|several|[a-z]+|\d+)[ -]days?\b`)
 	wholeWeek = regexp.MustCompile(`(?:这|本|一|未来|接下来|下)(?:个)?(?:周|星期|礼拜)(?:的|天|$|[^一二三四五六日末])|(?i)\b(?:this|next|coming|the|a|all|whole) week\b`)
@@ -43,38 +44,56 @@ var (
 
 // findDay returns the day a clause names, kindNone if it names none.
 func findDay(clause string) day {
-	if date := isoDate.FindString(clause); date != "" {
-		return day{kind: kindDate, word: date}
-	}
-	if m := monthDay.FindStringSubmatch(clause); m != nil {
-		month, _ := strconv.Atoi(m[1])
-		number, _ := strconv.Atoi(m[2])
-		return day{kind: kindDate, offset: month*100 + number}
+	if d := findDate(clause); d.kind != kindNone {
+		return d
 	}
 	if word := offsetZh.FindString(clause); word != "" {
-		return offsetDay(offsetOf(word))
+		return offsetDay(offsetOf(word), word)
 	}
 	if word := offsetEn.FindString(clause); word != "" {
-		return offsetDay(offsetOf(strings.ToLower(word)))
+		return offsetDay(offsetOf(strings.ToLower(word)), word)
 	}
 	if m := weekdayZh.FindStringSubmatch(clause); m != nil {
-		d := weekday(numberOfWeekday(m[2]))
-		if m[1] != "" {
-			d.word = "下" + text.WeekdayShortZh(d.number)
-		}
-		return d
+		return weekdayOf(m)
 	}
 	if m := weekdayEn.FindStringSubmatch(clause); m != nil {
 		d := weekday(numberOfWeekday(strings.ToLower(m[2])))
-		if m[1] != "" {
+		switch strings.ToLower(m[1]) {
+		case "next ":
 			d.word = "下" + text.WeekdayShortZh(d.number)
+		case "last ":
+			return unknownDay(m[0])
 		}
 		return d
+	}
+	if word := otherDay.FindString(clause); word != "" && !noDay.MatchString(word) {
+		return unknownDay(word)
 	}
 	if weekend.MatchString(clause) {
 		return day{kind: kindWeekend, number: 6, word: "saturday"}
 	}
 	return day{}
+}
+
+// weekdayOf reads a match of weekdayZh; 周八 and 上周五 are no days to come, and 下下周一 is for the menu tool to work out.
+func weekdayOf(m []string) day {
+	number := numberOfWeekday(m[2])
+	if number == 0 || strings.HasPrefix(m[1], "上") {
+		return unknownDay(m[0])
+	}
+	d := weekday(number)
+	switch m[1] {
+	case "":
+	case "下", "下个":
+		d.word = "下" + text.WeekdayShortZh(number)
+	default:
+		d.word = m[0]
+	}
+	return d
+}
+
+func unknownDay(words string) day {
+	return day{kind: kindUnknown, word: text.Cut(strings.TrimSpace(words), 40)}
 }
 
 func offsetOf(word string) int {
@@ -89,11 +108,22 @@ func offsetOf(word string) int {
 		return -1
 	case "前天":
 		return -2
+	case "大前天":
+		return -3
+	}
+	if strings.HasPrefix(word, "大大") {
+		return farOff
 	}
 	return 0
 }
 
-func offsetDay(offset int) day {
+// farOff stands for 大大后天, which nobody can be sure of.
+const farOff = 1000
+
+func offsetDay(offset int, said string) day {
+	if offset == farOff {
+		return unknownDay(said)
+	}
 	d := day{kind: kindOffset, offset: offset}
 	switch offset {
 	case 0:
@@ -108,14 +138,17 @@ func weekday(number int) day {
 	return day{kind: kindWeekday, number: number, word: strings.ToLower(text.WeekdayEn(number))}
 }
 
-// numberOfWeekday takes a Chinese character or an English name in lower case; Sunday is 7.
+// numberOfWeekday takes a Chinese character or an English name in lower case; 0 is none of them.
 func numberOfWeekday(name string) int {
 	for day := 1; day <= 7; day++ {
 		if "星期"+name == text.WeekdayZh(day) || name == strings.ToLower(text.WeekdayEn(day)) {
 			return day
 		}
 	}
-	return 7
+	if name == "天" {
+		return 7
+	}
+	return 0
 }
 
 // needsClock tells whether the menu tool can't take the day as it is, so that today's date is wanted first.
@@ -135,11 +168,7 @@ func (d day) menuArgument(today string) string {
 	if d.kind == kindOffset {
 		return date.AddDate(0, 0, d.offset).Format(time.DateOnly)
 	}
-	named := time.Date(date.Year(), time.Month(d.offset/100), d.offset%100, 0, 0, 0, 0, time.UTC)
-	if named.Before(date.AddDate(0, -6, 0)) {
-		named = named.AddDate(1, 0, 0)
-	}
-	return named.Format(time.DateOnly)
+	return d.dateAfter(date)
 }
 
 // span returns how many days of weather are asked for, and whether the user named a number of days or a whole week.

@@ -72,7 +72,7 @@ func (a *ask) followChoice(bare string, past before) bool {
 
 func (a *ask) order(items ...item) {
 	a.intents = map[intent]bool{intentOrder: true}
-	a.items, a.carried = items, true
+	a.items, a.carried, a.remarks = items, true, nil
 }
 
 func (a *ask) followAgain(bare string, prev ask) {
@@ -148,6 +148,9 @@ func (a *ask) followDay(bare string, prev ask) bool {
 		a.city, a.cities = city, nil
 	}
 	a.menuDay, a.clockDay, a.suits, a.filter = d, d, prev.suits, prev.filter
+	if d.kind == kindNone {
+		a.menuDay = menuDayIn(bare, a.zh)
+	}
 	a.query, a.mild, a.preference, a.several = prev.query, prev.mild, prev.preference, prev.several
 	return true
 }

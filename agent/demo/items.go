@@ -2,8 +2,10 @@ package demo
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"agentmesh/app/platform/numeral"
+	"agentmesh/app/platform/text"
 )
 
 // maxPortions is the most that one order takes; more is explained and not sent.
@@ -77,23 +79,20 @@ func findProblem(items []item) (problem, int) {
 	return noProblem, 0
 }
 
-// change applies "不要辣" or "no rice" to items: it takes a dish out, or it is a note on the last dish.
-func change(items []item, words, object string) []item {
+// without takes the last dish out that words name: wholly, or by the end of its name. 香菇青菜 without 香菇 stays.
+func without(items []item, words string) []item {
+	object := fold(words)
 	for i := len(items) - 1; i >= 0; i-- {
-		if object != "" && sameDish(items[i].dish, object) {
+		name := fold(items[i].dish)
+		if object == "" || name == "" {
+			continue
+		}
+		long := text.HasHan(object) && utf8.RuneCountInString(object) > 1
+		if name == object || long && (strings.HasSuffix(name, object) || strings.HasSuffix(object, name)) || strings.HasSuffix(name, " "+object) {
 			return append(items[:i:i], items[i+1:]...)
 		}
 	}
-	if len(items) == 0 {
-		return items
-	}
-	changed := append([]item(nil), items...)
-	last := &changed[len(changed)-1]
-	if last.note != "" {
-		words = last.note + "，" + words
-	}
-	last.note = words
-	return changed
+	return items
 }
 
 // sameDish tells whether two ways to name a dish can mean the same one.
@@ -102,7 +101,15 @@ func sameDish(a, b string) bool {
 	if a == "" || b == "" {
 		return false
 	}
-	return a == b || strings.Contains(a, b) || strings.Contains(b, a)
+	return a == b || holds(a, b) || holds(b, a)
+}
+
+// holds tells whether a name has another in it; English ones begin and end with a word, which may be plural.
+func holds(name, part string) bool {
+	if text.HasHan(part) {
+		return strings.Contains(name, part)
+	}
+	return text.HasWord(name, part) || text.HasWord(name, part+"s") || text.HasWord(name, strings.TrimSuffix(part, "s"))
 }
 
 func fold(name string) string {

@@ -17,7 +17,6 @@ var (
 	joinEn     = regexp.MustCompile(`(?i)\s*,\s*(?:and\s+|plus\s+)?|\s+(?:and|plus|along with|together with|as well as)\s+|\s*&\s*|\s*\+\s*`)
 	leadEn     = regexp.MustCompile(`(?i)^(?:(?:please|get|and|then|also|just|so|well|ok|okay|yes|me|us|the|some|any|of|more|maybe|with it|kindly|hi|hello|to)\b[ ,]*)+`)
 	trailEn    = regexp.MustCompile(`(?i)(?:[ ,.]+|\b(?:please|for (?:me|us|lunch|dinner|today|my lunch|takeaway)|today|tonight|now|thanks|thank you|then|as well|too|each|instead|from the (?:canteen|menu)|in the canteen|right away|if (?:you can|possible)))+$`)
-	noteEn     = regexp.MustCompile(`(?i)(?:[(,]\s*)?\b(?:without|with (?:no|extra|less|more|a little)|no|not|less|extra|hold the|mild|non-spicy|go easy on|light on)\b.*$`)
 	changeEn   = regexp.MustCompile(`(?i)^(?:but |and |please )*((?:without|with no|no|not|less|extra|hold|with extra|skip|leave out|remove|drop|mild|i don't want|don't want)(?: the| any)?\b\s*(.*))$`)
 	takeOutEn  = regexp.MustCompile(`(?i)^(?:please |actually |but |and )*(?:remove|drop|skip|leave out|cancel|forget|i don't want|i do not want|take out|take off|no)(?: the| any)? (.+?)(?: from (?:my|the) order| after all| anymore| any more| please)*$`)
 	pronounEn  = regexp.MustCompile(`(?i)^(?:it|that|this|them|that one|this one|the same(?: again)?|same again|one|ones|the first one|dish|something(?: to eat)?|anything|food|lunch|dinner|breakfast|meal|takeaway|more|portions?|of (?:it|them|that|those)|of the same)?$`)
@@ -44,9 +43,11 @@ func orderEn(clause string, known []dish, ordering, other bool) (string, bool) {
 	case ok && phrase.Start == 0 && !pronounEn.MatchString(strings.TrimSpace(trailEn.ReplaceAllString(bare[phrase.End:], ""))):
 		article := strings.EqualFold(phrase.Text, "a") || strings.EqualFold(phrase.Text, "an")
 		return bare, ordering || !article || isKnown(strings.TrimSpace(bare[phrase.End:]), known)
-	case ok && ordering && phrase.Start == 0 && phrase.End == len(bare):
+	case ok && ordering && phrase.Start == 0 && trailEn.ReplaceAllString(bare[phrase.End:], "") == "":
 		return bare, true
 	case ordering && isKnown(trailEn.ReplaceAllString(bare, ""), known):
+		return bare, true
+	case wishesKnown(bare, false, known):
 		return bare, true
 	case timesTail.MatchString(trailEn.ReplaceAllString(clause, "")):
 		return clause, true
@@ -62,7 +63,13 @@ func itemsEn(text string, known []dish) []item {
 		it := itemEn(part, known)
 		switch {
 		case it.dish == "" && it.note != "" && len(items) > 0:
-			items = change(items, it.note, noteObject(it.note))
+			if out, ok := changed(items, it.note, false); ok {
+				items = out
+			} else {
+				items = addNote(items, len(items)-1, it.note)
+			}
+		case len(items) > 0 && !it.counted && items[len(items)-1].note != "" && moreWishEn.MatchString(it.dish):
+			items = addNote(items, len(items)-1, it.dish)
 		case it.dish != "" || it.counted || len(parts) == 1 && i == 0:
 			items = append(items, it)
 		}
@@ -73,17 +80,14 @@ func itemsEn(text string, known []dish) []item {
 func itemEn(part string, known []dish) item {
 	it := oneOf("")
 	part = trailEn.ReplaceAllString(leadEn.ReplaceAllString(strings.TrimSpace(part), ""), "")
-	if note := noteEn.FindString(part); note != "" && !isKnown(part, known) {
-		it.note = trailEn.ReplaceAllString(strings.Trim(note, " ,()"), "")
-		part = strings.TrimSuffix(part, note)
+	if first, ok := numeral.Find(part); ok && first.Start == 0 {
+		it.quantity, it.counted, part = first.Quantity, true, part[first.End:]
 	}
-	if phrases := numeral.FindAll(part); len(phrases) > 0 {
-		first, last := phrases[0], phrases[len(phrases)-1]
-		switch {
-		case first.Start == 0:
-			it.quantity, it.counted, part = first.Quantity, true, part[first.End:]
-		case last.End == len(part):
-			it.quantity, it.counted, part = last.Quantity, true, part[:last.Start]
+	part, it.note = splitWish(leadEn.ReplaceAllString(strings.TrimSpace(part), ""), false, known)
+	for _, words := range []*string{&it.note, &part} {
+		if all := numeral.FindAll(*words); len(all) > 0 && !it.counted && all[len(all)-1].End == len(*words) {
+			last := all[len(all)-1]
+			it.quantity, it.counted, *words = last.Quantity, true, strings.TrimSpace((*words)[:last.Start])
 		}
 	}
 	part = leadEn.ReplaceAllString(strings.TrimSpace(part), "")
@@ -92,12 +96,4 @@ func itemEn(part string, known []dish) item {
 		it.dish = text.Cut(part, 80)
 	}
 	return it
-}
-
-// noteObject is what a note is about: "peanuts" in "no peanuts".
-func noteObject(note string) string {
-	if m := changeEn.FindStringSubmatch(note); m != nil {
-		return trailEn.ReplaceAllString(m[2], "")
-	}
-	return ""
 }

@@ -20,14 +20,16 @@ var (
 	joinZh      = regexp.MustCompile(`(?:和|跟|与|以及|还有|外加|再加上?|加上?|另外|再来|再要|再|、|，|\+|＋|&| )+$`)
 	joinLeadZh  = regexp.MustCompile(`^(?:和|跟|与|加上?|以及|还有|外加|、|，)+`)
 	splitZh     = regexp.MustCompile(`、|＋|\+|&|以及|还有|外加|和|跟|与`)
-	noteZh      = regexp.MustCompile(`(?:[（(，,]\s*)?(?:备注[:：是]?\s*)?(?:不要|不加|不放|不用放|别放|别加|别|免|去掉?|少放|少加|少|多放|多加|多点|多来点|加点|微辣|中辣|特辣|重辣|不辣|加辣|清淡).*$`)
 	changeZh    = regexp.MustCompile(`^(?:不要|不加|不放|别放|别加|别要|去掉|免|少放?|少加|多放|多加|多点|微辣|中辣|特辣|不辣|加辣|清淡)(.*)$`)
-	takeOutZh   = regexp.MustCompile(`^(.*?)(?:就|先|也|都)?(?:不要了|不用了|去掉吧?|不点了|取消了?|别要了)$`)
+	takeOutZh   = regexp.MustCompile(`^(.*?)(?:就|先|也|都)?(?:不要了?|不用了|去掉吧?|不点了|取消了?|别要了)$`)
 	pronounZh   = regexp.MustCompile(`^(?:就|要)?(?:它|这个|这道|这道菜|那个|那道|那道菜|这|那|一样的?|同样的?|这份|刚才的?|刚才那个|刚才那道|饭|外卖|东西|吃的|点?吃的|好吃的)?(?:菜|了|吧)*$`)
 	questionZh  = regexp.MustCompile(`[吗么呢]$|几|多少|什么|怎么|为什么|哪`)
 	bareMeasure = regexp.MustCompile(`^(?:份|碗|盘|杯|瓶|碟|个|些|盒|罐|壶)`)
 	countableZh = regexp.MustCompile(`^[份碗盘杯瓶碟例罐壶盒笼屉打]$`)
 )
+
+// countVerb is the verb between a wish and a number: 不要辣来两份.
+var countVerb = regexp.MustCompile(`(?:(?:再?来|订|拿|给我|帮我)|([^不别])要)$`)
 
 var takenZh = regexp.MustCompile(`把(.+?)(?:订|点|买)(?:了|上|下)?$`)
 
@@ -46,7 +48,7 @@ func orderZh(clause string, known []dish, ordering, other bool) (string, bool) {
 		}
 		rest := strings.TrimSpace(clause[phrase.End:])
 		bare := !other && !questionZh.MatchString(clause)
-		if bare && (ordering || countableZh.MatchString(phrase.Measure) || isKnown(rest, known) || isKnown(before, known)) {
+		if bare && (ordering || strings.ContainsAny(phrase.Text[:1], "xX*") || strings.HasPrefix(phrase.Text, "×") || countableZh.MatchString(phrase.Measure) || isKnown(rest, known) || isKnown(before, known)) {
 			return clause, true
 		}
 	}
@@ -58,7 +60,7 @@ func orderZh(clause string, known []dish, ordering, other bool) (string, bool) {
 		}
 		return rest, true
 	}
-	if ordering && !other && isKnown(trailZh.ReplaceAllString(clause, ""), known) {
+	if !other && (ordering && isKnown(trailZh.ReplaceAllString(clause, ""), known) || wishesKnown(clause, true, known)) {
 		return clause, true
 	}
 	return "", false
@@ -80,11 +82,14 @@ func itemsZh(text string, known []dish) []item {
 			}
 			items = append(items, dishesZh(joinZh.ReplaceAllString(text[phrase.End:end], ""), phrase.Quantity, true, false, known)...)
 		}
+		if isWish(before, true) && len(items) > 0 {
+			items[0].note = joinWish(cleanWish(before, true), items[0].note)
+		}
 		return items
 	}
 	from := 0
 	for _, phrase := range phrases {
-		part := text[from:phrase.Start]
+		part := countVerb.ReplaceAllString(strings.TrimSpace(text[from:phrase.Start]), "$1")
 		each := strings.Contains(part, "各")
 		items = append(items, dishesZh(part, phrase.Quantity, true, each, known)...)
 		from = phrase.End
@@ -101,19 +106,22 @@ func quantityFirst(text string, phrases []numeral.Phrase) bool {
 
 // afterLast reads what follows the last quantity of "水煮牛肉一份不要辣": a note, or one more dish.
 func afterLast(items []item, rest string, known []dish) []item {
-	rest = joinLeadZh.ReplaceAllString(strings.TrimSpace(trailZh.ReplaceAllString(rest, "")), "")
+	rest = joinLeadZh.ReplaceAllString(strings.TrimSpace(rest), "")
+	note := noteZh.FindStringIndex(rest)
 	switch {
-	case rest == "":
+	case trailZh.ReplaceAllString(rest, "") == "":
 		return items
-	case noteZh.MatchString(rest):
-		return change(items, cleanNote(noteZh.FindString(rest)), "")
+	case note != nil && note[0] == 0:
+		return addNote(items, len(items)-1, cleanWish(rest, true))
 	}
 	return append(items, dishesZh(rest, numeral.Quantity{N: 1}, false, false, known)...)
 }
 
 // dishesZh reads the dishes that stand at one quantity. Only 各 gives it to all of them; otherwise the others are one each.
 func dishesZh(words string, quantity numeral.Quantity, counted, each bool, known []dish) []item {
-	words = fillerZh.ReplaceAllString(strings.TrimSpace(words), "")
+	words, front := takeFront(words, true)
+	words, more := takeFront(fillerZh.ReplaceAllString(words, ""), true)
+	front = joinWish(front, more)
 	if !counted && !isKnown(words, known) {
 		words = bareMeasure.ReplaceAllString(words, "")
 	}
@@ -124,26 +132,26 @@ func dishesZh(words string, quantity numeral.Quantity, counted, each bool, known
 		if i > 0 && !each {
 			it = oneOf("")
 		}
-		name = strings.TrimSpace(trailZh.ReplaceAllString(name, ""))
-		if note := noteZh.FindString(name); note != "" && !isKnown(name, known) {
-			it.note = cleanNote(note)
-			name = trailZh.ReplaceAllString(strings.TrimSuffix(name, note), "")
+		name = strings.TrimSpace(name)
+		if last := len(items) - 1; last >= 0 && items[last].note != "" && moreWishZh.MatchString(trailZh.ReplaceAllString(name, "")) {
+			items[last].note += "、" + trailZh.ReplaceAllString(name, "")
+			continue
 		}
-		name = strings.Trim(name, " ，,（()）“”\"「」《》")
+		name, it.note = splitWish(name, true, known)
+		it.note, front = joinWish(front, it.note), ""
+		name = strings.Trim(trailZh.ReplaceAllString(name, ""), " ，,（()）“”\"「」《》")
 		if pronounZh.MatchString(name) {
 			name = ""
 		}
 		it.dish = text.Cut(fillerZh.ReplaceAllString(name, ""), 60)
-		if it.dish != "" || len(names) == 1 {
+		switch last := len(items) - 1; {
+		case it.dish != "" || last < 0:
 			items = append(items, it)
+		case it.note != "":
+			items = addNote(items, last, it.note)
 		}
 	}
 	return items
-}
-
-// cleanNote strips what only introduces a note.
-func cleanNote(note string) string {
-	return strings.Trim(strings.TrimPrefix(strings.Trim(note, "，,（() "), "备注"), "：: 是")
 }
 
 // splitNames cuts a list of dishes, except inside a name that is known and where a part would be no name (和牛).

@@ -176,7 +176,7 @@ func (p *planner) planWeather() {
 	switch {
 	case !p.can(toolWeather):
 		p.miss(abilityWeather)
-	case a.weatherDay.kind == kindOffset && a.weatherDay.offset < 0:
+	case a.weatherDay.kind == kindOffset && a.weatherDay.offset < 0, a.weatherDay.kind == kindUnknown:
 	case a.city == "":
 		p.needsCity = true
 	default:

@@ -17,37 +17,58 @@ type finder struct {
 	all   []Dish // of the catalog, once it was needed
 }
 
-// find takes an id, a whole name in either language, or a part that only one dish has.
-func (f *finder) find(ctx context.Context, word string) (Dish, error) {
-	word = strings.TrimSpace(word)
+// find takes an id, a whole name in either language, or a part that only one dish has. Other words may stand around an id or
+// a whole name; they come back, in pieces.
+func (f *finder) find(ctx context.Context, word string) (Dish, []string, error) {
+	word = strings.Join(strings.Fields(strings.ToValidUTF8(word, "")), " ")
 	if word == "" {
-		return Dish{}, fault.New(fault.Invalid, "没有说明是哪道菜 / a dish has no name")
+		return Dish{}, nil, fault.New(fault.Invalid, "没有说明是哪道菜 / a dish has no name")
 	}
 	if d, ok := exact(f.today.Dishes, word); ok {
-		return d, nil
+		return d, nil, nil
 	}
 	if f.all == nil {
 		all, err := f.menu.All(ctx)
 		if err != nil {
-			return Dish{}, err
+			return Dish{}, nil, err
 		}
 		f.all = all
 	}
 	if d, ok := exact(f.all, word); ok {
-		return Dish{}, f.notToday(d)
+		return Dish{}, nil, f.notToday(d)
 	}
+	inside, pieces := named(slices.Concat(f.today.Dishes, f.all), word)
+	if len(inside) == 1 {
+		if d, ok := exact(f.today.Dishes, inside[0].ID); ok {
+			return d, pieces, nil
+		}
+		return Dish{}, nil, f.notToday(inside[0])
+	}
+	if len(inside) > 1 {
+		return Dish{}, nil, unclear(word, inside)
+	}
+	d, err := f.part(word)
+	return d, nil, err
+}
+
+// part finds the one dish whose name has the word in it.
+func (f *finder) part(word string) (Dish, error) {
 	some := partial(f.today.Dishes, word)
 	switch {
 	case len(some) == 1:
 		return some[0], nil
 	case len(some) > 1:
-		return Dish{}, fault.New(fault.Invalid, "“%s”可能是：%s。请说清楚是哪一道 / %q may be any of these, please say which", word, names(some), word)
+		return Dish{}, unclear(word, some)
 	}
 	if other := partial(f.all, word); len(other) == 1 {
 		return Dish{}, f.notToday(other[0])
 	}
 	return Dish{}, fault.New(fault.NotFound, "没有“%s”这道菜；今天有：%s / there is no dish %q; today's menu has these",
 		word, names(near(f.today.Dishes, word)), word)
+}
+
+func unclear(word string, dishes []Dish) error {
+	return fault.New(fault.Invalid, "“%s”可能是：%s。请说清楚是哪一道 / %q may be any of these, please say which", word, names(dishes), word)
 }
 
 func (f *finder) notToday(d Dish) error {
@@ -71,7 +92,7 @@ func exact(dishes []Dish, word string) (Dish, bool) {
 	return dishes[at], true
 }
 
-// partial finds the dishes whose name has the word in it, or is in it. Of several, the one that has the word for a tag or at
+// partial finds the dishes whose name has the word in it. Of several, the one that has the word for a tag or at
 // the end of its English name is meant: rice is steamed rice and not a rice ball.
 func partial(dishes []Dish, word string) []Dish {
 	some := byName(dishes, word)
@@ -102,8 +123,7 @@ func byName(dishes []Dish, word string) []Dish {
 	lower := strings.ToLower(word)
 	for _, d := range dishes {
 		name := strings.ToLower(d.NameEn)
-		if text.HasHan(word) && (strings.Contains(d.Name, word) || strings.Contains(word, d.Name)) ||
-			!text.HasHan(word) && name != "" && (hasWord(name, lower) || hasWord(lower, name)) {
+		if text.HasHan(word) && strings.Contains(d.Name, word) || !text.HasHan(word) && hasWord(name, lower) {
 			out = append(out, d)
 		}
 	}

@@ -15,9 +15,11 @@ var (
 	recommendPattern = regexp.MustCompile(`推荐|推介|建议|吃什么|吃点什么|吃啥|有什么好吃|什么好吃|帮我选|(?i:\brecommend|\bsuggest|\bwhat (?:should|can|could|shall) i (?:eat|have)|\banything good)`)
 	menuPattern      = regexp.MustCompile(`菜单|有什么菜|有哪些菜|有啥菜|有什么吃的|供应什么|什么菜|(?i:\bmenu\b|\bwhat(?:'s| is) on\b|\bwhat dishes|\bwhich dishes)`)
 	orderPattern     = regexp.MustCompile(`订|点|下单|来|要|买|加|(?i:\border\b|\bi'd like|\bi would like|\bi'll have|\bi want|\bget me|\bgive me|\bbuy\b|\bcan i (?:get|have)|\bplease\b)`)
-	dayPattern       = regexp.MustCompile(`下(?:周|星期|礼拜)[一二三四五六日天]|(?:周|星期|礼拜)[一二三四五六日天]|明天|后天|今天|\d{4}-\d{2}-\d{2}|(?i:\b(?:next )?(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\btomorrow\b|\btoday\b)`)
-	numberPattern    = regexp.MustCompile(`[0-9]+|[一二两三四五六七八九十]+|(?i:\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten)\b)`)
-	picksPattern     = regexp.MustCompile(`^(?:道|个|种|样|款)|^(?i:\s*(?:dish|dishes|things|options|ideas))\b`)
+	// What looks like a day is taken for one, and the catalog says which it doesn't know: 周八 is not today.
+	dayPattern = regexp.MustCompile(`(?:下+个?|上+个?|[这本]个?)?(?:周|星期|礼拜)(?:[日天]|[零一二三四五六七八九十\d]+)|大*[明后]天|今天|昨天|大*前天|\d{4}[-/]\d{1,2}[-/]\d{1,2}|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|` +
+		`(?i:\b(?:(?:next|last|this) )?[a-z]+day\b|\btomorrow\b)`)
+	numberPattern = regexp.MustCompile(`[0-9]+|[一二两三四五六七八九十]+|(?i:\b(?:an?|one|two|three|four|five|six|seven|eight|nine|ten)\b)`)
+	picksPattern  = regexp.MustCompile(`^(?:道|个|种|样|款)|^(?i:\s*(?:dish|dishes|things|options|ideas))\b`)
 )
 
 // intent is what a text asks for.
@@ -65,7 +67,7 @@ func understand(text string, dishes []Dish) intent {
 func dayIn(text string) string {
 	day := strings.ToLower(dayPattern.FindString(text))
 	switch day {
-	case "今天", "today":
+	case "今天", "today", "everyday", "midday", "birthday", "holiday":
 		return ""
 	}
 	return day

@@ -72,7 +72,14 @@ func TestUnderstand(t *testing.T) {
 		{"hi, can I have the Mapo tofu and the Steamed rice? thanks", SkillPlace, "麻婆豆腐*1 米饭*1"},
 		{"no peanuts in the kung pao chicken please", SkillPlace, "宫保鸡丁*1(no peanuts)"},
 		{"不要花生的宫保鸡丁来一份", SkillPlace, "宫保鸡丁*1(不要花生)"},
-		{"我不吃辣，来一份番茄炒蛋", SkillPlace, "番茄炒蛋*1"},
+		{"我不吃辣，来一份番茄炒蛋", SkillPlace, "番茄炒蛋*1(我不吃辣)"},
+		{"来一份宫保鸡丁，我对花生过敏", SkillPlace, "宫保鸡丁*1(我对花生过敏)"},
+		{"order one Kung pao chicken, I'm allergic to peanuts", SkillPlace, "宫保鸡丁*1(I'm allergic to peanuts)"},
+		{"来一份没有花生的宫保鸡丁", SkillPlace, "宫保鸡丁*1(没有花生)"},
+		{"来一份微辣水煮牛肉", SkillPlace, "水煮牛肉*1(微辣)"},
+		{"来一份宫保鸡丁花生不要", SkillPlace, "宫保鸡丁*1(花生不要)"},
+		{"order two mild Mapo tofu", SkillPlace, "麻婆豆腐*2(mild)"},
+		{"来一份水煮牛肉打包", SkillPlace, "水煮牛肉*1(打包)"},
 		{"中午订两份三杯鸡和两份米饭，米饭不要了，加一份麻婆豆腐", SkillPlace, "三杯鸡*2 麻婆豆腐*1"},
 		{"不要米饭了，换成一份扬州炒饭", SkillPlace, "扬州炒饭*1"},
 		{"帮我下单：宫保鸡丁 ×2（少盐），米饭 ×1", SkillPlace, "宫保鸡丁*2(少盐) 米饭*1"},
@@ -119,6 +126,18 @@ func TestUnderstand_asksOrRefuses(t *testing.T) {
 		in := understand(c.text, dishes)
 		if (in.question != "") != c.asks || c.code != "" && fault.CodeOf(in.err) != c.code || c.code == "" && in.err != nil {
 			t.Errorf("%s: got question %q, error %v, items %s", c.text, in.question, in.err, itemsText(in.order.Items))
+		}
+	}
+}
+
+func TestUnderstand_unknownDayIsNotToday(t *testing.T) {
+	t.Parallel()
+	for text, day := range map[string]string{
+		"周八的菜单": "周八", "星期八有什么菜": "星期八", "2月30日的菜单": "2月30日", "2026-13-45的菜单": "2026-13-45", "上周五的菜单": "上周五",
+		"show me the menu for Blursday": "blursday", "show me the menu for next Monday": "next monday", "今天的菜单": "", "菜单": "", "today's menu": "",
+	} {
+		if in := understand(text, nil); in.skill != SkillMenu || in.day != day {
+			t.Errorf("%s: got %s on %q, want %q", text, in.skill, in.day, day)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func place(ctx context.Context, menu Menu, args orderArguments) (Order, []Dish, 
 	var dishes []Dish
 	portions := 0
 	for _, item := range args.Items {
-		d, err := search.find(ctx, item.Dish)
+		d, rest, err := search.find(ctx, item.Dish)
 		if err != nil {
 			return Order{}, nil, err
 		}
@@ -124,7 +124,8 @@ func place(ctx context.Context, menu Menu, args orderArguments) (Order, []Dish, 
 		line := &order.Lines[at]
 		line.Quantity += n
 		line.AmountFen = line.UnitFen * int64(line.Quantity)
-		if line.Note = joinNotes(line.Note, strings.TrimSpace(item.Note)); checkNote(line.Note) != nil {
+		wish := joinNotes(noteOf(rest, n), strings.TrimSpace(item.Note))
+		if line.Note = joinNotes(line.Note, wish); checkNote(line.Note) != nil {
 			return Order{}, nil, checkNote(line.Note)
 		}
 	}
@@ -152,9 +153,9 @@ func portionsOf(item orderItem, d Dish) (int, error) {
 
 func joinNotes(a, b string) string {
 	switch {
-	case a == "" || a == b:
+	case a == "" || saysAll(b, a):
 		return b
-	case b == "":
+	case b == "" || saysAll(a, b):
 		return a
 	}
 	return a + "；" + b

@@ -16,11 +16,13 @@ var (
 	removeAfter  = regexp.MustCompile(`^\s*(?:就|也|先|都)?(?:不要|不用|不点|不订|不吃|算|取消|去掉|拿掉|退)了?(?:吧)?\s*$|^(?i:\s*(?:off|is off|cancelled|canceled)\s*$)`)
 	removeBefore = regexp.MustCompile(`(?:不要|不用|不点|不订|去掉|取消|别点|别要|拿掉)(?:了)?(?:那|这)?\s*$|(?i:\b(?:no|without|remove|cancel|skip|drop|not)\s+(?:the\s+|any\s+)?)$`)
 	notePattern  = regexp.MustCompile(`不要|不放|不加|别放|别加|少放|少加|多放|多加|少|多点|多|加|免|去|微辣|中辣|特辣|重辣|不辣|走|打包|(?i:\b(?:no|not|without|less|extra|more|light|mild|hold|easy on|with)\b)`)
-	noteBefore   = regexp.MustCompile(`((?:不要|不放|不加|少放|不|少|多|微|免|去)[^，。的]{1,8})的\s*$|(?i:\b((?:no|without|less|extra)\s+[a-z]+(?:\s+[a-z]+)?)\s+(?:in|on|with)\s+(?:the|my)?\s*)$`)
-	headFiller   = regexp.MustCompile(`^(?:(?:我们?|你|您|咱们?|想要?|要|帮忙?|请问?|给|麻烦|可以|能不能|能|订餐|点餐|点菜|下单|订|点|再?来|买|吃|再|还|就|先|也|加|今天|中午|晚上|中饭|午饭|午餐|晚饭|晚餐|早餐|一下|上|个|的|了|，|\s)+|` +
+	noteBefore   = regexp.MustCompile(`((?:不要|不放|不加|少放|没有|不|无|少|多|微|中|特|重|加|免|去|别)[^，。的]{1,12})的\s*$|((?:微|中|特|重|不|少|免|加)辣)\s*$|` +
+		`(?i:\b((?:no|without|less|extra)\s+[a-z]+(?:\s+[a-z]+)?)\s+(?:in|on|with)\s+(?:the|my)?\s*|\b((?:non|no)-[a-z]+|[a-z]+-free|(?:not|less|extra|more)\s+(?:too\s+)?(?:spicy|salty|oily|sweet)|mild)\s*)$`)
+	headFiller = regexp.MustCompile(`^(?:(?:我们?|你|您|咱们?|想要?|要|帮忙?|请问?|给|麻烦|可以|能不能|能|订餐|点餐|点菜|下单|订|点|再?来|买|吃|再|还|就|先|也|加|今天|中午|晚上|中饭|午饭|午餐|晚饭|晚餐|早餐|一下|上|个|的|了|，|\s)+|` +
 		`(?i:(?:i'd|i'll|i|we|would|like|to|want|wanna|please|can|could|you|order|get|give|bring|me|us|have|buy|for|lunch|dinner|some|the|let's|let|take|need|also|hi|hello|hey|a|an|add|then|how|much|is|are|does|do|cost|price|of|what's)\b[\s']*)+)`)
 	tailFiller = regexp.MustCompile(`(?:(?:吧|呢|吗|啊|呀|哦|谢谢|多谢|谢|好吗|可以吗|行吗|一下|了|的|多少钱|一共|总共|价格|是|各|\s)+|(?i:\s*\b(?:please|thanks|thank you|today|for (?:lunch|dinner|me|us)|of|too|each|cost|costs|in total)\b\s*)+)$`)
-	chatter    = regexp.MustCompile(`^(?:你好|您好|好的?|嗯|谢谢.*|多谢.*|麻烦.*|快点|尽快|饿.*|.*饿了|我.*不吃.*|.*过敏.*|.*打包.*)$|^(?i:hi|hello|hey|thanks|thank you|ok|okay|sure|yes|no)$`)
+	personal   = regexp.MustCompile(`过敏|忌口|不(?:能|可以)?(?:吃|碰)|打包|太.+不行|.不要$|(?i:\ballerg|\bintoleran|\b(?:don't|do not|can't|cannot) (?:eat|have)\b|\btake ?away\b|\bto go\b)`)
+	chatter    = regexp.MustCompile(`^(?:你好|您好|好的?|嗯|谢谢.*|多谢.*|麻烦(?:你|您)?了?|(?:麻烦|请)?(?:快一?点|尽快).*|饿.*|.*饿了)$|^(?i:hi|hello|hey|thanks|thank you|ok|okay|sure|yes|no)$`)
 )
 
 // readItems is what a sentence orders, or what is unclear about it.
@@ -33,11 +35,12 @@ type readItems struct {
 // reader goes through a sentence clause by clause. Dishes that it names by their whole names stand in it as single
 // private-use letters, so that no name is taken for a number, a note or a list.
 type reader struct {
-	dishes  []Dish // that the letters stand for
-	items   []*readItem
-	noting  bool // the last clause was a note, which a list may go on with
-	removed map[string]bool
-	out     readItems
+	dishes   []Dish // that the letters stand for
+	items    []*readItem
+	noting   bool // the last clause was a note, which a list may go on with
+	removed  map[string]bool
+	personal string // allergies and the like, which concern every dish
+	out      readItems
 }
 
 type readItem struct {
@@ -62,6 +65,7 @@ func readOrder(text string, dishes []Dish) readItems {
 			continue
 		}
 		r.out.question = cmp.Or(r.out.question, item.question)
+		item.Note = joinNotes(item.Note, r.personal)
 		if item.Quantity == nil {
 			item.Quantity = numberOf(1)
 		}
@@ -104,7 +108,7 @@ func (r *reader) letter(said string, dishes []Dish) string {
 // be plural.
 func nameAt(said string, at int, dishes []Dish) (dish Dish, size int) {
 	for _, d := range dishes {
-		for _, name := range []string{d.Name, d.NameEn, d.ID} {
+		for _, name := range []string{d.Name, d.NameEn, singular(d.NameEn), d.ID} {
 			end := at + len(name)
 			if name == "" || len(name) <= size || end > len(said) || !strings.EqualFold(said[at:end], name) {
 				continue
@@ -177,10 +181,13 @@ func (r *reader) dish(d Dish, before, after string, last bool) string {
 	item := &readItem{orderItem: orderItem{Dish: d.Name}}
 	r.items = append(r.items, item)
 	if m := noteBefore.FindStringSubmatch(withoutQuantity(before)); m != nil {
-		item.Note = strings.TrimSpace(m[1] + m[2])
+		item.Note = strings.TrimSpace(strings.Join(m[1:], ""))
 	}
 	if at := notePattern.FindStringIndex(after); at != nil {
-		item.Note = joinNotes(item.Note, trimNote(after[at[0]:]))
+		if last {
+			at[0] = 0 // 花生不要: what is not wanted stands first
+		}
+		item.Note = joinNotes(item.Note, trimPiece(after[at[0]:], 1))
 		r.noting = item.Note != ""
 	}
 	if counted {
@@ -200,6 +207,9 @@ func (r *reader) plain(text, join string) {
 	q, counted := numeral.Find(text)
 	switch {
 	case text == "" || chatter.MatchString(text):
+		return
+	case !counted && personal.MatchString(text):
+		r.personal = joinNotes(r.personal, trimNote(text))
 		return
 	case current != nil && !counted && r.noting && join != "":
 		current.Note += join + trimNote(text)
@@ -290,7 +300,7 @@ func startsNote(text string) bool {
 	return at != nil && at[0] == 0
 }
 
-var headNote = regexp.MustCompile(`^(?:但是?|请|麻烦|记得|都|要|也|(?i:but|please|and|with)\s)+`)
+var headNote = regexp.MustCompile(`^(?:但是?|请|麻烦|记得|千万|一定|注意|备注|都|要|也|(?i:but|please|and|with)\s)+`)
 
 func trimNote(text string) string {
 	text = strings.TrimSpace(strings.TrimRight(strings.TrimSpace(text), "，,。.;；!！、"))

@@ -19,18 +19,14 @@ import (
 // startRun takes an AG-UI input, stores it as a PENDING run, and sets it going once the stream is open
 // (D-42). What is wrong with the input is said before any stream.
 func (m *Module) startRun(c echo.Context) error {
-	user := userOf(c)
-	in, message, err := readInput(c.Request())
+	in, err := readInput(c.Request())
 	if err != nil {
 		return err
 	}
-	if message.ID == "" {
-		message.ID = flow.NewID("msg")
+	if len(in.Resume) > 0 {
+		return fault.New(fault.Invalid, "resume belongs to POST /agui; here a decision is POST /api/v1/runs/{id}/confirm or /reject")
 	}
-	r, err := m.deps.Engine.Create(c.Request().Context(), run.Input{
-		UserID: user, ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
-		Text: message.Text, Modern: in.ProtocolVersion != "",
-	})
+	r, err := m.create(c, in)
 	if err != nil {
 		return err
 	}
@@ -45,17 +41,27 @@ func (m *Module) startRun(c echo.Context) error {
 	return nil
 }
 
-func readInput(r *http.Request) (agui.RunAgentInput, agui.UserMessage, error) {
+// create stores the input's last message and its PENDING run.
+func (m *Module) create(c echo.Context, in agui.RunAgentInput) (agent.Run, error) {
+	message, err := in.Last()
+	if err != nil {
+		return agent.Run{}, err
+	}
+	if message.ID == "" {
+		message.ID = flow.NewID("msg")
+	}
+	return m.deps.Engine.Create(c.Request().Context(), run.Input{
+		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
+		Text: message.Text, Modern: in.ProtocolVersion != "",
+	})
+}
+
+func readInput(r *http.Request) (agui.RunAgentInput, error) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		return agui.RunAgentInput{}, agui.UserMessage{}, fault.Wrap(err, fault.Invalid, "the body could not be read")
+		return agui.RunAgentInput{}, fault.Wrap(err, fault.Invalid, "the body could not be read")
 	}
-	in, err := agui.ParseInput(raw)
-	if err != nil {
-		return agui.RunAgentInput{}, agui.UserMessage{}, err
-	}
-	message, err := in.Last()
-	return in, message, err
+	return agui.ParseInput(raw)
 }
 
 // followRun shows a run again from a place on, then live; it works for ended runs.
@@ -157,17 +163,8 @@ func (m *Module) leave(ctx context.Context, w *sse.Writer, t *agui.Translator, r
 	if !errors.Is(cause, ErrShutdown) {
 		return
 	}
-	open, err := m.deps.Runs.OpenConfirmations(context.WithoutCancel(ctx), r.UserID)
-	if err != nil {
-		return
-	}
-	var mine []agent.Confirmation
-	for _, q := range open {
-		if q.RunID == r.ID {
-			mine = append(mine, q)
-		}
-	}
-	if len(mine) > 0 {
+	mine, err := m.openIn(context.WithoutCancel(ctx), r.UserID, func(q agent.Confirmation) bool { return q.RunID == r.ID })
+	if err == nil && len(mine) > 0 {
 		_ = send(w, t.Interrupted(mine), "")
 	}
 }

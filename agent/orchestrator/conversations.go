@@ -37,10 +37,12 @@ func (m *Module) listConversations(c echo.Context) error {
 	return list(c, found, err)
 }
 
+// newestMessages is how much of a conversation is shown.
+const newestMessages = 500
+
 func (m *Module) listMessages(c echo.Context) error {
 	user := userOf(c)
-	const newest = 500
-	messages, err := m.deps.Runs.History(c.Request().Context(), user, c.Param("id"), false, newest)
+	messages, err := m.deps.Runs.History(c.Request().Context(), user, c.Param("id"), false, newestMessages)
 	views := make([]messageView, 0, len(messages))
 	for _, msg := range messages {
 		v := messageView{

@@ -43,6 +43,7 @@ type Runs interface {
 	ModelCalls(ctx context.Context, runID string) ([]agent.ModelCall, error)
 	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]agent.Message, error)
 	Conversations(ctx context.Context, userID string, limit int) ([]agent.Conversation, error)
+	Confirmation(ctx context.Context, userID, id string) (agent.Confirmation, error)
 	OpenConfirmations(ctx context.Context, userID string) ([]agent.Confirmation, error)
 }
 

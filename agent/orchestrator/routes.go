@@ -8,6 +8,7 @@ import (
 
 // routes is the list of all paths of the module (design, section 3).
 func (m *Module) routes(e *echo.Echo) {
+	e.POST("/agui", m.runStandard)
 	api := e.Group("/api/v1")
 	api.POST("/runs", m.startRun)
 	api.GET("/runs", m.listRuns)

@@ -61,12 +61,17 @@ type Update struct {
 // Follow shows a run from a cursor on: the journal first, then what happens, until the run's end. Any
 // number may follow; a slow one takes larger pieces and slows nobody.
 func (s *Service) Follow(ctx context.Context, runID string, from Cursor) iter.Seq2[Update, error] {
+	return s.FollowFor(ctx, runID, from, s.config.LeaveGrace)
+}
+
+// FollowFor is Follow by somebody without whom the run goes on only for a grace time.
+func (s *Service) FollowFor(ctx context.Context, runID string, from Cursor, grace time.Duration) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		leave := s.live.watch(runID)
 		f := &follower{s: s, runID: runID, seq: from.Seq, chars: from.Chars, yield: yield}
 		ended := f.follow(ctx)
 		if leave() == 0 {
-			s.left(runID, ended)
+			s.left(runID, ended, grace)
 		}
 	}
 }
@@ -203,12 +208,12 @@ func (f *follower) place() Cursor {
 
 // left is called when a run's last watcher has gone. A run that goes on with nobody watching is
 // cancelled after a grace time, unless a question is open (design, section 4).
-func (s *Service) left(runID string, ended bool) {
+func (s *Service) left(runID string, ended bool, grace time.Duration) {
 	if ended {
 		s.live.forget(runID)
 		return
 	}
-	time.AfterFunc(s.config.LeaveGrace, func() {
+	time.AfterFunc(grace, func() {
 		s.active.goWork(func(base context.Context) {
 			if s.live.watchers(runID) > 0 {
 				return

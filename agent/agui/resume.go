@@ -1,0 +1,69 @@
+package agui
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"agentmesh/app/platform/fault"
+)
+
+// maxResume is how many answers an input may carry.
+const maxResume = 64
+
+// Resume is a client's answer to an interrupt (AG-UI 1.0). A no is a resolved answer; cancelled means that
+// nobody answered.
+type Resume struct {
+	InterruptID string          `json:"interruptId"`
+	Status      string          `json:"status"`
+	Payload     json.RawMessage `json:"payload"`
+}
+
+// Answer is what a Resume says about a call that waits for a yes.
+type Answer struct {
+	Approved   bool
+	Reason     string
+	EditedArgs json.RawMessage
+}
+
+// Answer reads the payload: {approved, editedArgs?, reason?}, or just true or false. Falsy answers are
+// answers.
+func (r Resume) Answer() (Answer, error) {
+	if r.Status == "cancelled" {
+		return Answer{Reason: "nobody answered"}, nil
+	}
+	var plain bool
+	if json.Unmarshal(r.Payload, &plain) == nil && !bytes.Equal(bytes.TrimSpace(r.Payload), []byte("null")) {
+		return Answer{Approved: plain}, nil
+	}
+	var payload struct {
+		Approved   *bool           `json:"approved"`
+		EditedArgs json.RawMessage `json:"editedArgs"`
+		Reason     string          `json:"reason"`
+	}
+	if err := json.Unmarshal(r.Payload, &payload); err != nil || payload.Approved == nil {
+		return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true} or {\"approved\": false}", r.InterruptID)
+	}
+	a := Answer{Approved: *payload.Approved, Reason: payload.Reason}
+	if !bytes.Equal(payload.EditedArgs, []byte("null")) {
+		a.EditedArgs = payload.EditedArgs
+	}
+	return a, nil
+}
+
+func checkResume(list []Resume) error {
+	if len(list) > maxResume {
+		return fault.New(fault.TooLarge, "resume has more than %d answers", maxResume)
+	}
+	for _, r := range list {
+		switch {
+		case badID(r.InterruptID):
+			return fault.New(fault.Invalid, "resume: an interruptId is missing or not fit to be one")
+		case r.Status != "resolved" && r.Status != "cancelled":
+			return fault.New(fault.Invalid, "resume: the status of %s must be resolved or cancelled", r.InterruptID)
+		}
+		if _, err := r.Answer(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"agentmesh/agent"
+	"agentmesh/agent/agui"
+	"agentmesh/agent/run"
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/sse"
+)
+
+// standardGrace is how long a run of POST /agui goes on when its stream breaks (design, section 4).
+const standardGrace = 10 * time.Second
+
+// runStandard is AG-UI as the standard has it: a run that needs a person ends with the interrupt outcome,
+// and an input with resume answers it. It is a view of the same run and the same confirmation as the open
+// stream is; a decision by POST lets the run go on as well.
+func (m *Module) runStandard(c echo.Context) error {
+	in, err := readInput(c.Request())
+	if err != nil {
+		return err
+	}
+	if len(in.Resume) > 0 {
+		return m.resume(c, in)
+	}
+	r, err := m.create(c, in)
+	var open *run.OpenConfirmationError
+	if errors.As(err, &open) {
+		return m.interruptAgain(c, in)
+	}
+	if err != nil {
+		return err
+	}
+	return m.openStandard(c, in, r, run.Cursor{}, func() { m.deps.Engine.Begin(r.ID) })
+}
+
+// resume records the answers and shows how the run goes on. Answers that come too late, or contradict,
+// change nothing; the stream shows how things stand. Unknown ids are skipped.
+func (m *Module) resume(c echo.Context, in agui.RunAgentInput) error {
+	ctx, user := c.Request().Context(), userOf(c)
+	known, err := m.answered(ctx, user, in)
+	if err != nil {
+		return err
+	}
+	if len(known) == 0 {
+		return m.interruptAgain(c, in)
+	}
+	r, err := m.deps.Engine.Run(ctx, user, known[0].confirmation.RunID)
+	if err != nil {
+		return err
+	}
+	return m.openStandard(c, in, r, run.Cursor{Seq: r.Head}, func() {
+		for _, k := range known {
+			m.decideAnswer(ctx, user, k)
+		}
+	})
+}
+
+// answeredConfirmation is a confirmation of this conversation, and what the client says to it.
+type answeredConfirmation struct {
+	confirmation agent.Confirmation
+	answer       agui.Answer
+}
+
+func (m *Module) answered(ctx context.Context, user string, in agui.RunAgentInput) ([]answeredConfirmation, error) {
+	var known []answeredConfirmation
+	for _, item := range in.Resume {
+		q, err := m.deps.Runs.Confirmation(ctx, user, item.InterruptID)
+		if errors.Is(err, agent.ErrNotFound) || (err == nil && q.ThreadID != in.ThreadID) {
+			flow.Log(ctx).Warn().Str("interruptId", item.InterruptID).Msg("resume: no such interrupt in this conversation")
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		answer, err := item.Answer()
+		if err != nil {
+			return nil, err
+		}
+		if len(answer.EditedArgs) > 0 && !sameJSON(answer.EditedArgs, q.Args) {
+			return nil, fault.New(fault.Invalid, "arguments cannot be edited yet; answer {\"approved\": false} and say what you want instead")
+		}
+		known = append(known, answeredConfirmation{q, answer})
+	}
+	return known, nil
+}
+
+func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfirmation) {
+	d := agent.Decision{Status: agent.ConfirmationRejected, Reason: k.answer.Reason, By: user, Via: "agui"}
+	if k.answer.Approved {
+		d.Status = agent.ConfirmationConfirmed
+	}
+	if _, err := m.deps.Engine.Decide(ctx, user, k.confirmation.RunID, k.confirmation.ID, d); err != nil {
+		flow.Log(ctx).Info().Err(err).Str("interruptId", k.confirmation.ID).Msg("resume changed nothing")
+	}
+}
+
+// interruptAgain tells a client that does not answer, or answers what nobody asked, what is open. It acts
+// on nothing: silence is no answer.
+func (m *Module) interruptAgain(c echo.Context, in agui.RunAgentInput) error {
+	ctx, user := c.Request().Context(), userOf(c)
+	open, err := m.openIn(ctx, user, func(q agent.Confirmation) bool { return q.ThreadID == in.ThreadID })
+	if err != nil {
+		return err
+	}
+	history, err := m.deps.Runs.History(ctx, user, in.ThreadID, false, newestMessages)
+	if err != nil {
+		return err
+	}
+	w, err := sse.NewWriter(c.Response())
+	if err != nil {
+		return nil // the client has gone
+	}
+	t := agui.NewTranslator(agent.Run{ThreadID: in.ThreadID, ClientRunID: in.RunID, Modern: in.ProtocolVersion != ""}, m.deps.Now)
+	events := append(t.Start(), t.Snapshots(history)...)
+	if len(open) > 0 {
+		events = append(events, t.Interrupted(open)...)
+	} else {
+		events = append(events, t.Finished()...)
+	}
+	_ = send(w, events, "")
+	return nil
+}
+
+// openStandard streams a run under the client's label from a place on, until it ends or waits for nothing
+// but a person. Act happens once the stream is open.
+func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run, from run.Cursor, act func()) error {
+	ctx := c.Request().Context()
+	c.Response().Header().Set("X-Run-Id", r.ID)
+	c.Response().Header().Set("X-Trace-Id", r.TraceID)
+	r.ClientRunID, r.Modern = in.RunID, in.ProtocolVersion != ""
+	t, err := m.translator(ctx, r, from)
+	if err != nil {
+		return err
+	}
+	w, err := sse.NewWriter(c.Response())
+	act()
+	if err != nil {
+		return nil
+	}
+	s := &standardStream{m: m, w: w, t: t, r: r}
+	if from.Seq > 0 && s.send(t.Restart()) != nil {
+		return nil
+	}
+	for u, err := range m.deps.Engine.FollowFor(ctx, r.ID, from, standardGrace) {
+		if err != nil || s.show(ctx, u) != nil || s.ended {
+			return nil
+		}
+	}
+	if !s.ended { // the run had ended before
+		_ = s.finish(ctx, t.Finished())
+	}
+	return nil
+}
+
+// standardStream is one stream of POST /agui.
+type standardStream struct {
+	m     *Module
+	w     *sse.Writer
+	t     *agui.Translator
+	r     agent.Run
+	ended bool
+}
+
+func (s *standardStream) send(events []agui.Event) error { return send(s.w, events, "") }
+
+func (s *standardStream) show(ctx context.Context, u run.Update) error {
+	switch {
+	case u.Event == nil && u.Delta == "":
+		return s.w.Comment("alive")
+	case u.Event == nil:
+		return s.send(s.t.Text(u.MessageID, u.Delta))
+	}
+	events, err := s.t.Event(*u.Event)
+	if err != nil {
+		return err
+	}
+	switch u.Event.Type {
+	case agent.RunEnded:
+		return s.finish(ctx, events)
+	case agent.ConfirmationRequired, agent.CallEnded:
+		if err := s.send(events); err != nil {
+			return err
+		}
+		return s.interruptIfWaiting(ctx)
+	}
+	return s.send(events)
+}
+
+// finish ends the stream with both snapshots before its last event, so that a client holds what is stored.
+func (s *standardStream) finish(ctx context.Context, events []agui.Event) error {
+	s.ended = true
+	history, err := s.m.deps.Runs.History(ctx, s.r.UserID, s.r.ThreadID, false, newestMessages)
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	last := len(events) - 1
+	out := append(append(append([]agui.Event{}, events[:last]...), s.t.Snapshots(history)...), events[last])
+	return s.send(out)
+}
+
+// interruptIfWaiting ends the stream when nothing but a person can let the run go on.
+func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
+	j, err := s.m.deps.Runs.Journal(ctx, s.r.ID)
+	if err != nil || j.Run.Status != agent.AwaitingConfirmation {
+		return err
+	}
+	for _, inv := range j.Invocations {
+		if !inv.Status.Final() && inv.Status != "ASKING" {
+			return nil // another call is at work
+		}
+	}
+	open, err := s.m.openIn(ctx, s.r.UserID, func(q agent.Confirmation) bool { return q.RunID == s.r.ID })
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return s.finish(ctx, s.t.Interrupted(open))
+}
+
+// openIn lists a user's open confirmations that fit.
+func (m *Module) openIn(ctx context.Context, user string, fits func(agent.Confirmation) bool) ([]agent.Confirmation, error) {
+	all, err := m.deps.Runs.OpenConfirmations(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	var open []agent.Confirmation
+	for _, q := range all {
+		if fits(q) {
+			open = append(open, q)
+		}
+	}
+	return open, nil
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	xs, _ := json.Marshal(x)
+	ys, _ := json.Marshal(y)
+	return string(xs) == string(ys)
+}
