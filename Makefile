@@ -10,7 +10,7 @@ GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test check go-test browser-test fmt golden fuzz cover tools clean compiler
+.PHONY: help serve build test check go-test node-test fmt golden fuzz cover tools clean compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ serve: build ## build and run on http://127.0.0.1:8000/
 build: compiler ## build ./agentmesh
 	go build -o agentmesh .
 
-test: check go-test browser-test ## everything that CI runs; installs what its tests need
+test: check go-test node-test ## everything that CI runs; installs what its tests need
 
 compiler:
 	@command -v "$${CC:-cc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || \
@@ -39,8 +39,8 @@ check: compiler tools ## format, import rule, vet, staticcheck
 go-test: compiler ## Go tests with the race detector
 	go test -race -shuffle=on -timeout 15m ./...
 
-browser-test: build ## click through an order in headless Chromium
-	TOOLS="$(TOOLS)" ui/test/run.sh
+node-test: build ## the page in headless Chromium, and the real protocol clients
+	TOOLS="$(TOOLS)" app/interop/run.sh
 
 tools: $(GOFUMPT) $(STATICCHECK) ## install the pinned Go tools into .tools
 

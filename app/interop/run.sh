@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Runs the browser tests against a fresh ./agentmesh with the demo model. TOOLS is the ignored folder for
+# Runs the tests that are written in JavaScript, those of the page in a browser and those with the real
+# protocol clients, against a fresh ./agentmesh with the demo model. TOOLS is the ignored folder for
 # what is installed and left behind. Node, npm and Chromium come from the system's packages, and only as
 # root on Debian are they installed here.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 : "${TOOLS:=$PWD/.tools}"
-npm_dir="$TOOLS/npm" shots="$TOOLS/screenshots" work="$TOOLS/browser-test"
+npm_dir="$TOOLS/npm" shots="$TOOLS/screenshots" work="$TOOLS/node-test"
 
 need() { # need COMMAND PACKAGE...
   command -v "$1" >/dev/null 2>&1 && return
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-    echo "the browser tests need $1: install it (Debian: apt-get install ${*:2})" >&2
+    echo "the tests in JavaScript need $1: install it (Debian: apt-get install ${*:2})" >&2
     exit 1
   fi
   export DEBIAN_FRONTEND=noninteractive
@@ -24,10 +25,12 @@ need npm npm
 need chromium chromium fonts-noto-cjk
 CHROMIUM=$(command -v chromium)
 
-wanted=$(node -p 'require("./ui/test/package.json").devDependencies["playwright-core"]')
-have=$(node -p 'require(process.argv[1]).version' "$npm_dir/node_modules/playwright-core/package.json" 2>/dev/null || true)
-if [ "$wanted" != "$have" ]; then
-  npm install --prefix "$npm_dir" --no-save --no-audit --no-fund "playwright-core@$wanted"
+wanted=$(node -p '["./ui/test", "./app/interop"].flatMap((d) => Object.entries(require(d + "/package.json").devDependencies))
+  .map(([name, version]) => `${name}@${version}`).sort().join(" ")')
+if [ "$wanted" != "$(cat "$npm_dir/installed" 2>/dev/null)" ]; then
+  # shellcheck disable=SC2086 # one word a package
+  npm install --prefix "$npm_dir" --no-save --no-audit --no-fund $wanted
+  echo "$wanted" >"$npm_dir/installed"
 fi
 
 rm -rf "$work" && mkdir -p "$work"
@@ -45,7 +48,7 @@ done
 
 export CHROMIUM AGENTMESH_URL="$url" AGENTMESH_NPM="$npm_dir" AGENTMESH_SHOTS="$shots"
 status=0
-(cd ui/test && node --test --test-reporter=spec ./*.test.mjs) || status=$?
+node --test --test-reporter=spec ui/test/*.test.mjs app/interop/*.test.mjs || status=$?
 [ "$status" = 0 ] || { echo "--- the server's log ---"; tail -n 40 "$work/log"; } >&2
 echo "screenshots: $shots"
 exit "$status"
