@@ -177,6 +177,9 @@ func (a *ask) readOrder(clause string, past before, topic bool) bool {
 		return false
 	}
 	a.set(intentOrder)
+	if a.problem == problemEmpty {
+		a.problem = noProblem
+	}
 	items := itemsEn(text, past.known)
 	if a.zh {
 		items = itemsZh(text, past.known)

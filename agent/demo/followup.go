@@ -192,6 +192,7 @@ func (a *ask) followDish(bare string, past before) {
 	if name == "" && waiting && len(a.intents) == 0 && len([]rune(bare)) <= 40 {
 		name = bare
 	}
+	name, wish := splitWish(name, a.zh, past.known)
 	names := dishNames(name, a.zh, past.known)
 	if name == "" || len(names) == 0 {
 		return
@@ -199,7 +200,7 @@ func (a *ask) followDish(bare string, past before) {
 	switch {
 	case prev.problem == problemNoDish || prev.problem == problemWhich:
 		it := prev.items[min(prev.problemAt, len(prev.items)-1)]
-		it.dish = names[0]
+		it.dish, it.note = names[0], joinWish(it.note, wish)
 		a.order(it)
 	case prev.has(intentDish) || isKnown(names[0], past.known):
 		a.intents = map[intent]bool{intentDish: true}

@@ -20,7 +20,7 @@ var (
 	wishLeadZh  = regexp.MustCompile(`^(?:但是?|不过|还有|另外|对了|记得|记住|请|麻烦|拜托|千万|一定|务必|注意|备注|要求|最好|尽量|希望|帮我|给我|我|都|全部|里面?|可以|能不能|能|[:： ])+`)
 	wishHeadZh  = regexp.MustCompile(`^(?:不要|不用放|不加|不放|不带|不含|不能有|不能放|不能加|没有|无|别|免|忌|去掉|走|少[^\p{P}]|多[^少\p{P}]|加辣|加点|要?(?:偏|稍微)?[辣咸甜淡热冰软硬]一?[点些]|要.+的$|` + tastesZh + `)`)
 	notWishZh   = regexp.MustCompile(`多少|几|什么|哪|怎么|[吗么呢]$|^没有?(?:了|的话)?(?:就|那)|^没有$|^(?:不要|别)(?:紧|了|再?推荐|再?说|急)`)
-	wishIntroZh = regexp.MustCompile(`^(?:但是?|不过|另外|记得|请|麻烦|注意|里面?|备注是?|[：: ])+`)
+	wishIntroZh = regexp.MustCompile(`^(?:但是?|不过|另外|记得|请|麻烦|注意|给我|帮我|里面?|备注是?|[：: ])+`)
 	wishTailZh  = regexp.MustCompile(`(?:吧|谢谢你?|呗|呀|啊|哦|哈|了|的|呢|可以吗|行吗|好吗|好不好|，|、| |。|）|\))+$`)
 	moreWishZh  = regexp.MustCompile(`^(?:小?葱花?|大葱|洋葱|生?姜|大?蒜[末泥]?|香菜|芫荽|花生[米碎]?|辣椒?|花椒|食?盐|油|白?糖|味精|鸡精|醋|酱油?|香油|芝麻|鸡?蛋|奶|冰|坚果|腰果|胡椒粉?|孜然|豆芽|木耳|麻|肉)$`)
 	aboutAllZh  = regexp.MustCompile(`过敏|忌口|不(?:能|可以)?(?:吃|碰)|^(?:全部?)?都`)
@@ -143,7 +143,7 @@ var elseZh = regexp.MustCompile(`^没有?(?:了|的话)?(?:就|那)`)
 
 // readWish takes a clause that says how the dishes shall be, and nothing else.
 func (a *ask) readWish(clause string, past before) bool {
-	if a.noOrder || smallTalk(clause) {
+	if a.noOrder || smallTalk(clause) || noOrderZh.MatchString(clause) || noOrderEn.MatchString(clause) {
 		return false
 	}
 	if len(a.items) > 0 {
@@ -173,10 +173,7 @@ var partOf = regexp.MustCompile(`^(?:其中)?(?:有)?[一两二三四五六七�
 
 // namedWish finds the item that a clause like 米饭少一点 or "rice without salt" names, and what it says of it.
 func (a *ask) namedWish(clause string, past before) (int, string) {
-	if _, counted := numeral.Find(clause); counted || dishWords.MatchString(clause) || noOrderZh.MatchString(clause) || noOrderEn.MatchString(clause) {
-		return 0, ""
-	}
-	if takeOutZh.MatchString(clause) || takeOutEn.MatchString(clause) {
+	if _, counted := numeral.Find(clause); counted || dishWords.MatchString(clause) || takeOutZh.MatchString(clause) {
 		return 0, ""
 	}
 	for i := len(a.items) - 1; i >= 0; i-- {
