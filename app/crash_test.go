@@ -79,6 +79,44 @@ func kill(t *testing.T, dir, also string) {
 	)
 }
 
+// TestKilledBetweenHoldAndQuestion: the portions that are held for a question that was not yet written
+// down are the same order's, also when they were the last ones, and go back when it cannot be asked again.
+func TestKilledBetweenHoldAndQuestion(t *testing.T) {
+	t.Parallel()
+	for name, menu := range map[string]string{
+		"the last portion":   `UPDATE dishes SET available = 0, initial = initial - available WHERE id = 'food-001'`,
+		"gone from the menu": `UPDATE dishes SET weekdays = '[]' WHERE id = 'food-001'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			m := meshtest.Start(t, meshtest.Options{Dir: dir})
+			talk := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
+			talk.Question()
+			go talk.Rest()
+			m.Stop()
+			execute(t, filepath.Join(dir, "catalog.db"), menu)
+			execute(
+				t, filepath.Join(dir, "orchestrator.db"), `DELETE FROM confirmations`, `DELETE FROM order_lines`, `DELETE FROM orders`,
+				`UPDATE invocations SET status = 'PROPOSED'`, `UPDATE runs SET state = 1`,
+				`DELETE FROM run_events WHERE type = 'confirmation_required'`, `UPDATE runs SET head = (SELECT max(seq) FROM run_events)`,
+			)
+			again := meshtest.Start(t, meshtest.Options{Dir: dir})
+			follow := again.Follow("ann", talk.RunID, "")
+			if name == "the last portion" {
+				follow.Decide("confirm", follow.Question())
+			}
+			follow.Rest()
+			list := orders(again, "ann")
+			if name == "the last portion" && (len(list) != 1 || list[0].Status != "CONFIRMED") {
+				t.Errorf("orders: %+v, want one CONFIRMED", list)
+			}
+			again.Stop()
+			checkBooks(t, dir)
+		})
+	}
+}
+
 func execute(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", path)

@@ -129,6 +129,8 @@ func (p *planner) problemText() string {
 		return p.say("您要再来哪一道菜？", "Which of the dishes would you like more of?")
 	case problemEmpty:
 		return p.say("好的，去掉以后没有别的菜了，所以没有下单。", "All right; without it nothing is left, so no order was placed.")
+	case problemOtherDay:
+		return p.say("只能订今天的餐，所以没有下单。要订今天的吗？请再说一次。", "Only today's dishes can be ordered, so nothing was ordered. If you want it today, just say so again.")
 	case problemDone:
 		return p.say("订单已经确认，我改不了，请在订单列表里查看。", "The order is already confirmed and I cannot change it; please see the list of orders.")
 	}

@@ -66,6 +66,7 @@ type ask struct {
 	noOrder     bool
 	carried     bool // the words alone do not say it; call_food needs a full sentence
 
+	otherDay   bool // the order is for another day than today
 	day        day  // the day the clauses before named
 	remembered bool // clauses behind 记住 belong to it
 	remarks    []remark

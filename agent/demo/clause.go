@@ -177,6 +177,9 @@ func (a *ask) readOrder(clause string, past before, topic bool) bool {
 		return false
 	}
 	a.set(intentOrder)
+	if d := findDay(clause); d.kind != kindNone && (d.kind != kindOffset || d.offset != 0) {
+		a.otherDay = true
+	}
 	if a.problem == problemEmpty {
 		a.problem = noProblem
 	}

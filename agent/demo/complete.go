@@ -26,6 +26,9 @@ func (a *ask) finishOrder(past before) {
 	if a.problem == noProblem {
 		a.problem, a.problemAt = findProblem(a.items)
 	}
+	if a.problem == noProblem && a.otherDay {
+		a.problem = problemOtherDay
+	}
 	if a.problem == problemNoDish && a.has(intentRecommend) {
 		a.problem, a.recommended = noProblem, true
 	}

@@ -37,6 +37,7 @@ const (
 	problemWhich
 	problemEmpty
 	problemDone
+	problemOtherDay
 )
 
 func (i item) problem() problem {

@@ -113,6 +113,9 @@ func TestPlan_orderAsksBack(t *testing.T) {
 		{say: "a few boiled beef please", want: []string{"a few", "whole number"}},
 		{say: "order 1000 rice", want: []string{"twenty"}},
 		{say: "I would like to place an order", want: []string{"Which dish"}},
+		{say: "明天来一份水煮牛肉", want: []string{"只能订今天的", "没有下单"}},
+		{say: "帮我订下周三的水煮牛肉两份", want: []string{"只能订今天的"}},
+		{say: "order one boiled beef for tomorrow", want: []string{"Only today's"}},
 		{say: "不要订餐", want: []string{"不下单"}},
 		{say: "I don't want to order", want: []string{"not order"}},
 	})

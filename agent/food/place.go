@@ -55,6 +55,7 @@ type orderArguments struct {
 	Items       []orderItem `json:"items"`
 	Note        string      `json:"note"`
 	Preferences []string    `json:"preferences"`
+	Held        bool        `json:"held"` // the portions are reserved for this order already
 }
 
 type orderItem struct {
@@ -74,6 +75,7 @@ func quote(ctx context.Context, menu Menu, args orderArguments) (Quote, error) {
 	for i, line := range order.Lines {
 		d := dishes[i]
 		switch {
+		case args.Held:
 		case d.Stock <= 0:
 			return Quote{}, fault.New(fault.Conflict, "%s（%s）今天已售完 / is sold out today", d.Name, d.NameEn)
 		case line.Quantity > d.Stock:

@@ -32,6 +32,9 @@ var (
 // maxAnswer caps what a stream may say in one answer, text and arguments together, in bytes.
 const maxAnswer = 512 << 10
 
+// callCost is what a call counts for beside its text, so that their number is bounded too.
+const callCost = 4 << 10
+
 // chunk is what is read of a stream's event, or of a whole answer: both have the same shape but for
 // delta and message.
 type chunk struct {
@@ -184,7 +187,7 @@ func (f *fold) add(c chunk) error {
 func (f *fold) size() int {
 	n := f.text.Len()
 	for _, c := range f.calls {
-		n += c.args.Len()
+		n += c.args.Len() + len(c.name) + len(c.id) + callCost
 	}
 	return n
 }

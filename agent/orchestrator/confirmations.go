@@ -1,6 +1,7 @@
 package orchestrator
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -71,8 +72,10 @@ func readJSON(body io.Reader, into any) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return fault.Wrap(err, fault.Invalid, "the body is not the JSON that is expected here: %s", err.Error())
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields() // a guard that is misspelt must not count as none
+	if err := dec.Decode(into); err != nil || dec.More() || bytes.HasPrefix(bytes.TrimSpace(raw), []byte("null")) {
+		return fault.Wrap(err, fault.Invalid, "the body is not the JSON object that is expected here")
 	}
 	return nil
 }

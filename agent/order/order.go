@@ -112,7 +112,7 @@ type Store interface {
 	Outbox(ctx context.Context, now time.Time, limit int) ([]Delivery, error)
 	Delivered(ctx context.Context, n int64, at time.Time) error
 	Retry(ctx context.Context, n int64, at time.Time) error
-	// OutboxChanged gives a token after a transaction that queued something, or that ended a call of which
-	// nobody knows whether it happened.
+	// OutboxChanged gives a token after a transaction that queued something, or that ended a call whose order
+	// has no outcome yet.
 	OutboxChanged() <-chan struct{}
 }

@@ -13,6 +13,9 @@ import (
 // reconcileEvery is how often orders without an outcome are looked for.
 const reconcileEvery = time.Minute
 
+// unsettledAgain is the pause before an order is asked about again that could not be settled.
+const unsettledAgain = 5 * time.Second
+
 // relay delivers the outbox and settles what a crash left open.
 type relay struct {
 	stop context.CancelFunc
@@ -34,28 +37,19 @@ func (s *Service) Stop() {
 }
 
 func (s *Service) work(ctx context.Context) {
-	reconcile := time.NewTicker(reconcileEvery)
-	defer reconcile.Stop()
-	s.reconcile(ctx)
 	var due time.Time // the next look; what wakes us before it must not put it off
-	for {
+	for ctx.Err() == nil {
 		began := time.Now()
-		if look := time.Now().Add(s.deliver(ctx)); !due.After(began) || look.Before(due) {
+		if look := began.Add(min(s.reconcile(ctx), s.deliver(ctx))); !due.After(began) || look.Before(due) {
 			due = look
 		}
 		next := time.NewTimer(time.Until(due))
 		select {
 		case <-next.C:
 		case <-s.deps.Store.OutboxChanged():
-			s.reconcile(ctx)
-		case <-reconcile.C:
-			s.reconcile(ctx)
 		case <-ctx.Done():
 		}
 		next.Stop()
-		if ctx.Err() != nil {
-			return
-		}
 	}
 }
 
@@ -99,22 +93,24 @@ func (s *Service) release(ctx context.Context, d Delivery) error {
 }
 
 // reconcile settles the PLACING orders whose call has ended: the catalog says how each stands. Releasing
-// asks and decides at once: what is not committed yet never will be.
-func (s *Service) reconcile(ctx context.Context) {
+// asks and decides at once: what is not committed yet never will be. It gives the time until the next look.
+func (s *Service) reconcile(ctx context.Context) time.Duration {
 	open, err := s.deps.Store.Unsettled(ctx)
 	if ctx.Err() != nil {
-		return
+		return reconcileEvery
 	}
 	if err != nil {
 		flow.Log(ctx).Error().Err(err).Msg("unsettled orders not read")
-		return
+		return unsettledAgain
 	}
+	wait := reconcileEvery
 	for _, o := range open {
 		var r reservation
 		call := capability.Call{ID: o.InvocationID, UserID: o.UserID, ThreadID: o.ThreadID, RunID: o.RunID}
 		err := s.call(ctx, call, o.Reservation+"/reconcile", "release_reservation", map[string]any{"key": o.Reservation, "reason": "unsettled"}, &r)
 		if err != nil {
 			flow.Log(ctx).Warn().Err(err).Str("orderId", o.ID).Msg("order not settled yet")
+			wait = unsettledAgain
 			continue
 		}
 		var change capability.Change = Reject{
@@ -125,6 +121,8 @@ func (s *Service) reconcile(ctx context.Context) {
 		}
 		if err := s.deps.Store.Apply(ctx, change); err != nil {
 			flow.Log(ctx).Error().Err(err).Str("orderId", o.ID).Msg("order not settled")
+			wait = unsettledAgain
 		}
 	}
+	return wait
 }

@@ -83,7 +83,12 @@ func (s *Service) PrepareText(ctx context.Context, call capability.Call) (capabi
 		Lines []Line `json:"lines"`
 		Note  string `json:"note"`
 	}
-	if err := s.call(ctx, call, call.ID+"/intent", "food_intent", args, &would); err != nil {
+	err := s.call(ctx, call, call.ID+"/intent", "food_intent", args, &would)
+	if (err != nil || len(would.Lines) == 0) && s.holds(ctx, call, reservationKey(call)) {
+		// It was an order before a crash and is none now: what was held for it is given back.
+		return capability.Prepared{Changes: s.Dismiss(call, "conflict")}, fault.New(fault.Conflict, "the order cannot be prepared again; please order again")
+	}
+	if err != nil {
 		return capability.Prepared{}, err
 	}
 	if len(would.Lines) == 0 {
@@ -100,11 +105,19 @@ func (s *Service) PrepareText(ctx context.Context, call capability.Call) (capabi
 func reservationKey(call capability.Call) string { return call.ID + "/1" }
 
 func (s *Service) prepare(ctx context.Context, call capability.Call, args map[string]any) (capability.Prepared, error) {
+	key := reservationKey(call)
 	q, err := s.quote(ctx, call, args)
+	if err != nil && s.holds(ctx, call, key) {
+		// An earlier try of this preparation holds the portions already, and they are not to be counted as
+		// sold to somebody else.
+		args["held"] = true
+		if q, err = s.quote(ctx, call, args); err != nil {
+			return capability.Prepared{Changes: s.Dismiss(call, string(fault.CodeOf(err)))}, err
+		}
+	}
 	if err != nil {
 		return capability.Prepared{}, err
 	}
-	key := reservationKey(call)
 	if maybeHeld, err := s.hold(ctx, call, key, q); err != nil {
 		var release []capability.Change
 		if maybeHeld {
@@ -145,6 +158,14 @@ func (s *Service) quote(ctx context.Context, call capability.Call, args map[stri
 	return q, nil
 }
 
+// holds tells whether an earlier try of the same preparation holds portions: after a crash, it is made
+// again under the same key.
+func (s *Service) holds(ctx context.Context, call capability.Call, key string) bool {
+	var r reservation
+	err := s.call(ctx, call, key+"/look", "get_reservation", map[string]any{"key": key}, &r)
+	return err == nil && r.State == "HELD"
+}
+
 // hold reserves the stock of a quote, at the quoted prices or not at all. With an error it tells whether
 // something may be held all the same: the answer was lost, or the price is another one.
 func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) (maybeHeld bool, err error) {
@@ -155,7 +176,7 @@ func (s *Service) hold(ctx context.Context, call capability.Call, key string, q 
 	}, &r)
 	switch code := fault.CodeOf(err); {
 	case err != nil:
-		return code != fault.Invalid && code != fault.Conflict, err
+		return code != fault.Invalid, err // a conflict is an earlier hold of other lines under the key
 	case r.State != "HELD":
 		return false, notHeld(r)
 	case samePrices(r, q.Lines):

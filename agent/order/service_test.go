@@ -98,6 +98,27 @@ func TestPrepare_Refuses(t *testing.T) {
 	}
 }
 
+// TestPrepare_AgainAfterACrash: the portions that the first try holds must not count as sold to others,
+// and must not stay held when the order cannot be prepared any more.
+func TestPrepare_AgainAfterACrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.tools["get_reservation"] = answers(`{"key":"inv-1/1","state":"HELD"}`)
+	w.tools["quote_order"] = func(args map[string]any) (string, error) {
+		if args["held"] != true {
+			return "", fault.New(fault.Conflict, "sold out")
+		}
+		return quoted, nil
+	}
+	if p, err := w.Prepare(t.Context(), theCall()); err != nil || len(p.Changes) != 1 {
+		t.Errorf("the last portion: got %+v, %v, want it prepared", p, err)
+	}
+	w.tools["quote_order"] = fails(fault.Invalid)
+	p, err := w.Prepare(t.Context(), theCall())
+	wantCode(t, err, fault.Invalid)
+	wantRejected(t, p.Changes, "invalid")
+}
+
 func TestPrepare_PriceChanged(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
@@ -118,7 +139,7 @@ func TestPrepare_PreferencesFail(t *testing.T) {
 	w := newWorld()
 	disk := errors.New("disk full")
 	w.lost = disk
-	if _, err := w.Prepare(t.Context(), theCall()); !errors.Is(err, disk) || len(w.calls) != 0 {
+	if _, err := w.Prepare(t.Context(), theCall()); !errors.Is(err, disk) || len(w.made("quote_order"))+len(w.made("reserve_stock")) != 0 {
 		t.Errorf("got %v after %d calls", err, len(w.calls))
 	}
 }
@@ -170,6 +191,8 @@ func TestSettle_OrderDataMustEqualTheQuote(t *testing.T) {
 		"dish":     {`food-002`, `food-003`},
 		"note":     {`不要辣`, `加辣`},
 		"total":    {`"totalFen":6700`, `"totalFen":6800`},
+		"date":     {`"date":"2026-11-29"`, `"date":"2026-11-30"`}, // a yes after midnight
+		"wish":     {`"note":"快一点"`, `"note":""`},
 		"more":     {`"lines":[`, `"lines":[{"dishId":"food-009","quantity":1},`},
 	} {
 		w := newWorld()

@@ -36,6 +36,9 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 		return s.giveUp(ctx, call, o, failure)
 	}
 	r, err := s.commit(ctx, call, o.Reservation)
+	if fault.CodeOf(err) == fault.NotFound {
+		return nil, s.Dismiss(call, "hold_lost"), fault.New(fault.Conflict, "the canteen no longer knows the held portions, so nothing was ordered")
+	}
 	if err != nil {
 		// Whether it was committed is not known: the reconciler asks until it is.
 		return nil, nil, fault.Wrap(err, fault.Unavailable, "the canteen does not answer; the order list shows how it ends")
@@ -79,7 +82,7 @@ func compare(o Order, result json.RawMessage) error {
 	if err := json.Unmarshal(result, &data); err != nil {
 		return fault.Wrap(err, fault.Internal, "the Food agent's order cannot be read")
 	}
-	if data.TotalFen != o.TotalFen || !slices.Equal(data.Lines, o.Lines) {
+	if data.TotalFen != o.TotalFen || data.Date != o.Date || data.Note != o.Note || !slices.Equal(data.Lines, o.Lines) {
 		return fault.New(fault.Conflict, "the order changed after you were asked, so nothing was ordered; please order again")
 	}
 	return nil

@@ -46,7 +46,8 @@ func Quote(client *a2a.Client) capability.Definition {
 		Name: "quote_order", Provider: "food", ReadOnly: true, Idempotent: true, Hidden: true,
 		Description: "Checks an order and gives its lines, prices and warnings.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{` + itemsSchema + `,
-			"preferences":{"type":"array","items":{"type":"string"}}},"required":["items"],"additionalProperties":false}`),
+			"preferences":{"type":"array","items":{"type":"string"}},
+			"held":{"type":"boolean","description":"The portions are held for this order already"}},"required":["items"],"additionalProperties":false}`),
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
-	"agentmesh/capability"
 	"agentmesh/store"
 )
 
@@ -127,10 +126,25 @@ func writeStep(ctx context.Context, tx *sql.Tx, n int64, s agent.Step) (queued b
 			return false, err
 		}
 	}
-	queued, err = applyChanges(ctx, tx, s.Changes)
-	return queued || slices.ContainsFunc(s.Invocations, func(inv agent.Invocation) bool {
-		return inv.Status == capability.Indeterminate
-	}), err
+	if queued, err = applyChanges(ctx, tx, s.Changes); err != nil || queued {
+		return queued, err
+	}
+	return leftOpen(ctx, tx, s.Invocations)
+}
+
+// leftOpen tells whether a call has ended whose order has no outcome yet.
+func leftOpen(ctx context.Context, tx *sql.Tx, ended []agent.Invocation) (bool, error) {
+	for _, inv := range ended {
+		var n int
+		if !inv.Status.Final() {
+			continue
+		}
+		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM orders WHERE invocation_id = ? AND status = 'PLACING'`, inv.ID).Scan(&n)
+		if err != nil || n > 0 {
+			return n > 0, err
+		}
+	}
+	return false, nil
 }
 
 // insertEvents numbers the events; the run's head already counts them.

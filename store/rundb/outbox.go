@@ -8,8 +8,8 @@ import (
 	"agentmesh/agent/order"
 )
 
-// OutboxChanged gives a token after a transaction that queued something, or that ended a call of which
-// nobody knows whether it happened.
+// OutboxChanged gives a token after a transaction that queued something, or that ended a call whose
+// order has no outcome yet.
 func (db *DB) OutboxChanged() <-chan struct{} { return db.queued }
 
 func (db *DB) tellQueued() {
