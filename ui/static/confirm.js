@@ -1,5 +1,5 @@
 /** The question before an order: what will happen, what it costs, how long there is to decide. */
-import { html, useEffect, useRef, useState } from './vendor/htm-preact.js';
+import { html, useEffect, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
 import { serverNow } from './api.js';
 import { clock, countdown, money } from './format.js';
 import { Icon } from './icons.js';
@@ -11,7 +11,7 @@ export function ConfirmCard({ part, result, live, onDecide }) {
   const card = useRef(null);
   const open = part.status === 'OPEN';
   const left = useTimeLeft(part, open);
-  useEffect(() => {
+  useLayoutEffect(() => { // with the card itself: a key pressed at sight of it must not go elsewhere
     if (open && live) card.current?.focus({ preventScroll: false });
   }, []);
   useEffect(() => {

@@ -175,7 +175,8 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
 
     const before = await me.orders();
     await me.ask('帮我订一份水煮牛肉。');
-    await me.openCard();
+    const open = await me.openCard();
+    await until('the card to have the focus', () => open.evaluate((el) => el.contains(document.activeElement)));
     await me.page.keyboard.press('Escape');
     assert.equal(await me.card().getAttribute('data-status'), 'OPEN', 'inside the card Esc decides nothing');
     await me.page.keyboard.press('Tab');

@@ -1,0 +1,208 @@
+package app_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentmesh/agent/agui"
+	"agentmesh/app"
+	"agentmesh/app/meshtest"
+	"agentmesh/app/platform/sse"
+)
+
+// beTheProgram makes the test's own binary act as agentmesh, so that a test can run it as a process.
+const beTheProgram = "AGENTMESH_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beTheProgram) != "" {
+		os.Exit(app.Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// process is a module in a process of its own.
+type process struct {
+	t    *testing.T
+	args []string
+	cmd  *exec.Cmd
+	url  string
+	log  *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+var pageURL = regexp.MustCompile(`page +(http://\S+)/`)
+
+// launch starts a process and waits until it says where it is.
+func launch(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, args: args, log: &lockedBuffer{}}
+	p.start()
+	t.Cleanup(func() { p.stop(syscall.SIGTERM) })
+	return p
+}
+
+func (p *process) start() {
+	p.t.Helper()
+	p.cmd = exec.Command(os.Args[0], append([]string{"serve", "--log-level", "info"}, p.args...)...)
+	p.cmd.Env = []string{beTheProgram + "=1", "AGENTMESH_INTERNAL_KEY=key-of-the-test", "PATH=" + os.Getenv("PATH")}
+	p.cmd.Stderr = p.log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if m := pageURL.FindStringSubmatch(lines.Text()); m != nil {
+			p.url = m[1]
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return
+		}
+	}
+	p.t.Fatalf("%v did not start: %s", p.args, p.log)
+}
+
+func (p *process) stop(signal os.Signal) {
+	if p.cmd.Process == nil {
+		return
+	}
+	_ = p.cmd.Process.Signal(signal)
+	_ = p.cmd.Wait()
+}
+
+func (p *process) post(path, body string) (*http.Response, error) {
+	r, err := http.NewRequest(http.MethodPost, p.url+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	return http.DefaultClient.Do(r)
+}
+
+// ask sends a message, says yes to a question, and gives the text and the trace.
+func (p *process) ask(thread, message string) (text, trace string) {
+	p.t.Helper()
+	resp, err := p.post("/api/v1/runs", meshtest.Input(thread, message))
+	if err != nil || resp.StatusCode != http.StatusOK {
+		p.t.Fatalf("ask: %v %v", resp, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	for raw, err := range sse.Read(resp.Body) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		var e agui.Event
+		if err := json.Unmarshal([]byte(raw.Data), &e); err != nil {
+			p.t.Fatal(err)
+		}
+		switch {
+		case e.Type == agui.TextMessageContent:
+			text += e.Delta
+		case e.Name == agui.ConfirmationRequired:
+			answer, err := p.post("/runs/"+resp.Header.Get("X-Run-Id")+"/confirm", `{}`)
+			if err != nil || answer.StatusCode != http.StatusOK {
+				p.t.Fatalf("confirm: %v %v", answer, err)
+			}
+			_ = answer.Body.Close()
+		}
+	}
+	return text, resp.Header.Get("X-Trace-Id")
+}
+
+// TestFiveProcesses runs every module in a process of its own, follows one order through all of them by
+// its trace, kills Food, and starts it again: the others find it.
+func TestFiveProcesses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	start := func(module string, peers ...string) *process {
+		args := []string{"--module", module, "--listen", "127.0.0.1:0", "--data", dir}
+		for _, peer := range peers {
+			args = append(args, "--peer", peer)
+		}
+		return launch(t, args...)
+	}
+	catalog, weather := start("mcp"), start("weather")
+	food := start("food", "mcp="+catalog.url)
+	gateway := start("gateway", "food="+food.url, "weather="+weather.url)
+	front := start("orchestrator", "mcp="+catalog.url, "gateway="+gateway.url)
+
+	text, trace := front.ask("t1", "帮我订一份水煮牛肉。")
+	if !strings.Contains(text, "order-") || !strings.Contains(text, "32.00") {
+		t.Errorf("the order was answered with %q", text)
+	}
+	for name, p := range map[string]*process{"catalog": catalog, "food": food, "gateway": gateway, "orchestrator": front} {
+		if !strings.Contains(p.log.String(), trace) {
+			t.Errorf("the trace %s is not in the log of %s", trace, name)
+		}
+	}
+	if text, _ := front.ask("t2", "上海天气怎么样？"); !strings.Contains(text, "℃") {
+		t.Errorf("the weather was answered with %q", text)
+	}
+
+	food.stop(syscall.SIGKILL)
+	if text, _ := front.ask("t3", "帮我订一份水煮牛肉。"); strings.Contains(text, "order-") || text == "" {
+		t.Errorf("with Food dead the order was answered with %q", text)
+	}
+	if status := ready(t, front); status != http.StatusServiceUnavailable {
+		t.Errorf("readyz with Food dead: %d, want 503", status)
+	}
+	food.args = append([]string{"--module", "food", "--listen", strings.TrimPrefix(food.url, "http://"), "--data", dir}, "--peer", "mcp="+catalog.url)
+	food.start()
+	if text, _ := front.ask("t4", "帮我订一份水煮牛肉。"); !strings.Contains(text, "order-") {
+		t.Errorf("with Food back the order was answered with %q", text)
+	}
+	for end := time.Now().Add(5 * time.Second); ready(t, front) != http.StatusOK; {
+		if time.Now().After(end) {
+			t.Fatal("readyz does not recover")
+		}
+	}
+	for _, p := range []*process{front, gateway, food, weather, catalog} {
+		p.stop(syscall.SIGTERM)
+		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("%v ended with %d: %s", p.args, code, tail(p.log.String()))
+		}
+	}
+	checkBooks(t, dir)
+}
+
+func ready(t *testing.T, p *process) int {
+	t.Helper()
+	resp, err := http.Get(p.url + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+func tail(s string) string { return fmt.Sprintf("%.400s", s[max(0, len(s)-400):]) }
