@@ -79,18 +79,18 @@ type RunStore interface {
 	// RunByLabel finds a run by the client's label. ErrAmbiguous: several runs have it.
 	RunByLabel(ctx context.Context, userID, clientRunID string) (Run, error)
 	// Runs lists a user's runs, newest first; of one conversation when threadID is not empty.
-	Runs(ctx context.Context, userID, threadID string, limit int) ([]Run, error)
+	Runs(ctx context.Context, userID, threadID string, p Page) (list []Run, next string, err error)
 	// PendingRuns lists the ids of a conversation's PENDING runs, oldest first.
 	PendingRuns(ctx context.Context, userID, threadID string) ([]string, error)
 	// OpenRuns lists all users' runs that have not ended, oldest first.
 	OpenRuns(ctx context.Context) ([]Run, error)
+	// Events lists a run's events after a number. ErrNotFound: there is no such run (any more).
 	Events(ctx context.Context, runID string, after int64) ([]Event, error)
 	ModelCalls(ctx context.Context, runID string) ([]ModelCall, error)
 
 	// History lists a conversation's messages, oldest first, tool results in their places; only those of
 	// successful runs when onlySuccessful is set.
 	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]Message, error)
-	Conversations(ctx context.Context, userID string, limit int) ([]Conversation, error)
 
 	// Confirmation gives one question. ErrNotFound: no such question, or not this user's.
 	Confirmation(ctx context.Context, userID, id string) (Confirmation, error)

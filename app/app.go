@@ -114,7 +114,7 @@ func (a *App) startModules(ctx context.Context) error {
 func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 	addr, split := a.place.split[m.Name()]
 	if !split {
-		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), flow.Middleware(m.Name(), m.Handler())))
+		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), flow.Middleware(m.Name(), m.Handler(), a.wiring.counts.answered)))
 		return nil
 	}
 	l, err := listen(addr)
@@ -139,20 +139,26 @@ func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
 	})
 }
 
-// handlerOf shows modules' paths, health and the demo model on a listener.
+// handlerOf shows modules' paths, health, metrics and the demo model on a listener.
 func (a *App) handlerOf(modules []mesh.Module) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", healthz)
-	mux.Handle("GET /readyz", readyz{modules: modules, peers: a.place.peers, http: a.wiring.http})
+	mux.Handle("/healthz", readOnly(http.HandlerFunc(healthz)))
+	mux.Handle("/readyz", readOnly(readyz{modules: modules, peers: a.place.peers, http: a.wiring.http}))
+	mux.Handle("/metrics", readOnly(a.wiring.counts))
 	mux.Handle("/demo/v1/", a.wiring.demo)
+	front := false
 	for _, m := range modules {
-		h := flow.Middleware(m.Name(), m.Handler())
+		h := flow.Middleware(m.Name(), m.Handler(), a.wiring.counts.answered)
 		for _, prefix := range m.Prefixes() {
 			mux.Handle(prefix, h)
 			if prefix != "/" {
 				mux.Handle(prefix+"/", h)
 			}
+			front = front || prefix == "/"
 		}
+	}
+	if !front {
+		mux.HandleFunc("/", noSuchPath)
 	}
 	return plainPaths(mux)
 }
@@ -162,11 +168,15 @@ func plainPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := r.URL.Path
 		if clean := path.Clean(p); p == "" || (clean != p && clean+"/" != p) {
-			fault.Write(w, fault.New(fault.NotFound, "there is no such path"))
+			noSuchPath(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+func noSuchPath(w http.ResponseWriter, _ *http.Request) {
+	fault.Write(w, fault.New(fault.NotFound, "there is no such path"))
 }
 
 // Addr is the address of the main listener.

@@ -69,3 +69,14 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
+
+// readOnly answers other methods than GET and HEAD with a problem document.
+func readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			fault.MethodNotAllowed(w, "GET, HEAD")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

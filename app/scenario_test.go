@@ -142,7 +142,7 @@ func checkBooks(t *testing.T, dir string) {
 	}
 	defer func() { _ = runs.Close() }()
 	for _, user := range []string{"ann", "bob"} {
-		list, err := runs.Orders(ctx, user, 1000)
+		list, _, err := runs.Orders(ctx, user, agent.Page{Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}

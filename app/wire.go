@@ -62,6 +62,7 @@ type wiring struct {
 	zone      *time.Location
 	now       func() time.Time
 	demo      http.Handler
+	counts    *counts
 	closers   []io.Closer
 }
 
@@ -79,7 +80,7 @@ func newWiring(c Config) (*wiring, error) {
 		Transport:     flow.Transport(network.Transport()),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	w := &wiring{config: c, network: network, http: client, zone: zone, now: time.Now, demo: demo.Handler()}
+	w := &wiring{config: c, network: network, http: client, zone: zone, now: time.Now, demo: demo.Handler(), counts: newCounts()}
 	w.closeLater(closeFunc(func() error { client.CloseIdleConnections(); return nil }))
 	return w, nil
 }
@@ -154,7 +155,8 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	pipeline = capability.NewPipeline(registry, db, w.now)
+	w.counts.readFrom(db)
+	pipeline = capability.NewPipeline(registry, countedLedger{db, w.counts, registry.Has}, w.now)
 	manifests, err := skills.Builtin()
 	if err != nil {
 		return nil, err
@@ -164,14 +166,15 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		return nil, err
 	}
 	runs := run.New(run.Deps{
-		Store: db, Model: model, Registry: registry, Pipeline: pipeline, Market: market, Now: w.now, NewID: flow.NewID,
+		Store: countedStore{db, w.counts, registry.Has}, Model: model, Registry: registry, Pipeline: pipeline,
+		Market: market, Now: w.now, NewID: flow.NewID,
 	}, run.Config{
 		ConfirmationTTL: w.config.ConfirmationTTL, LeaveGrace: time.Minute,
 		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
 	})
 	deps := orchestrator.Deps{
-		Engine: runs, Runs: db, Orders: db, Audit: db, Relay: orders, Market: market, Registry: registry,
-		Page: ui.Handler(), Ping: db.Ping, Now: w.now,
+		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(),
+		Relay: orders, Market: market, Registry: registry, Page: ui.Handler(), Ping: db.Ping, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()
 	return orchestrator.New(deps), nil

@@ -27,12 +27,15 @@ type recordView struct {
 }
 
 func (m *Module) listAudit(c echo.Context) error {
-	user := userOf(c)
-	limit, err := limitOf(c)
+	runID, name := c.QueryParam("runId"), "audit"
+	if runID != "" {
+		name = "audit of a run" // in another order
+	}
+	part, err := partOf(c, name, usualLimit)
 	if err != nil {
 		return err
 	}
-	records, err := m.deps.Audit.Records(c.Request().Context(), user, c.QueryParam("runId"), limit)
+	records, next, err := m.deps.Audit.Records(c.Request().Context(), userOf(c), runID, part.Page)
 	views := make([]recordView, 0, len(records))
 	for _, r := range records {
 		views = append(views, recordView{
@@ -41,5 +44,5 @@ func (m *Module) listAudit(c echo.Context) error {
 			Stage: r.Stage, Code: r.Code, Input: r.Input, Output: r.Output, DurationMS: r.Duration.Milliseconds(),
 		})
 	}
-	return list(c, views, err)
+	return list(c, part, views, next, err)
 }

@@ -55,12 +55,15 @@ func decided(c echo.Context, err error, q agent.Confirmation) error {
 }
 
 func (m *Module) listConfirmations(c echo.Context) error {
-	user := userOf(c)
 	if status := c.QueryParam("status"); status != "" && status != "open" {
 		return fault.New(fault.Invalid, "status must be open")
 	}
-	open, err := m.deps.Runs.OpenConfirmations(c.Request().Context(), user)
-	return list(c, open, err)
+	part, err := partOf(c, "confirmations", usualLimit)
+	if err != nil {
+		return err
+	}
+	open, next, err := m.deps.Runs.OpenQuestions(c.Request().Context(), userOf(c), part.Page)
+	return list(c, part, open, next, err)
 }
 
 // readJSON reads a small body; an empty one is an empty object.

@@ -26,25 +26,38 @@ var ErrShutdown = run.ErrShutdown
 
 // Orders reads a user's orders.
 type Orders interface {
-	Orders(ctx context.Context, userID string, limit int) ([]order.Order, error)
+	Orders(ctx context.Context, userID string, p agent.Page) (list []order.Order, next string, err error)
 	Order(ctx context.Context, userID, id string) (order.Order, error)
 }
 
 // Audit reads a user's audit records.
 type Audit interface {
-	Records(ctx context.Context, userID, runID string, limit int) ([]capability.Record, error)
+	Records(ctx context.Context, userID, runID string, p agent.Page) (list []capability.Record, next string, err error)
 }
 
 // Runs reads runs and what belongs to them; the engine alone writes.
 type Runs interface {
 	Journal(ctx context.Context, runID string) (agent.Journal, error)
-	Runs(ctx context.Context, userID, threadID string, limit int) ([]agent.Run, error)
+	Runs(ctx context.Context, userID, threadID string, p agent.Page) (list []agent.Run, next string, err error)
 	Events(ctx context.Context, runID string, after int64) ([]agent.Event, error)
 	ModelCalls(ctx context.Context, runID string) ([]agent.ModelCall, error)
 	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]agent.Message, error)
-	Conversations(ctx context.Context, userID string, limit int) ([]agent.Conversation, error)
 	Confirmation(ctx context.Context, userID, id string) (agent.Confirmation, error)
 	OpenConfirmations(ctx context.Context, userID string) ([]agent.Confirmation, error)
+	// OpenQuestions is OpenConfirmations in parts.
+	OpenQuestions(ctx context.Context, userID string, p agent.Page) (list []agent.Confirmation, next string, err error)
+}
+
+// Preferences shows a user's active preferences, and takes them out of use.
+type Preferences interface {
+	Preferences(ctx context.Context, userID string, p agent.Page) (list []agent.Preference, next string, err error)
+	Preference(ctx context.Context, userID, id string) (agent.Preference, error)
+	Forget(ctx context.Context, userID string, ids []string, at time.Time) error
+}
+
+// Agents tells which A2A agents there are.
+type Agents interface {
+	Agents(ctx context.Context) ([]Agent, error)
 }
 
 // Relay settles orders in the background.
@@ -55,17 +68,20 @@ type Relay interface {
 
 // Deps are the parts behind the routes.
 type Deps struct {
-	Engine   *run.Service
-	Runs     Runs
-	Orders   Orders
-	Audit    Audit
-	Relay    Relay
-	Market   *skills.Marketplace
-	Registry *capability.Registry
-	Page     http.Handler
-	About    About
-	Ping     func(ctx context.Context) error
-	Now      func() time.Time
+	Engine        *run.Service
+	Runs          Runs
+	Conversations agent.ConversationStore
+	Orders        Orders
+	Audit         Audit
+	Preferences   Preferences
+	Agents        Agents
+	Relay         Relay
+	Market        *skills.Marketplace
+	Registry      *capability.Registry
+	Page          http.Handler
+	About         About
+	Ping          func(ctx context.Context) error
+	Now           func() time.Time
 }
 
 // About is what the page shows of the program.

@@ -7,13 +7,12 @@ import (
 )
 
 func (m *Module) listOrders(c echo.Context) error {
-	user := userOf(c)
-	limit, err := limitOf(c)
+	part, err := partOf(c, "orders", usualLimit)
 	if err != nil {
 		return err
 	}
-	orders, err := m.deps.Orders.Orders(c.Request().Context(), user, limit)
-	return list(c, orders, err)
+	orders, next, err := m.deps.Orders.Orders(c.Request().Context(), userOf(c), part.Page)
+	return list(c, part, orders, next, err)
 }
 
 func (m *Module) getOrder(c echo.Context) error {

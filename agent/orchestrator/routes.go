@@ -21,10 +21,16 @@ func (m *Module) routes(e *echo.Echo) {
 	}
 	api.GET("/confirmations", m.listConfirmations)
 	api.GET("/conversations", m.listConversations)
+	api.GET("/conversations/:id", m.getConversation)
+	api.PATCH("/conversations/:id", m.renameConversation)
+	api.DELETE("/conversations/:id", m.deleteConversation)
 	api.GET("/conversations/:id/messages", m.listMessages)
 	api.GET("/orders", m.listOrders)
 	api.GET("/orders/:id", m.getOrder)
 	api.GET("/audit", m.listAudit)
+	api.GET("/preferences", m.listPreferences)
+	api.DELETE("/preferences/:id", m.forgetPreference)
+	api.GET("/agents", m.listAgents)
 	api.GET("/capabilities", m.listCapabilities)
 	api.GET("/skill-marketplace", m.listSkills)
 	api.GET("/skill-marketplace/:id", m.getSkill)
@@ -33,23 +39,10 @@ func (m *Module) routes(e *echo.Echo) {
 	api.POST("/skill-marketplace/:id/disable", m.disableSkill)
 	api.DELETE("/skill-marketplace/:id", m.uninstallSkill)
 	api.GET("/about", m.about)
+	e.GET("/openapi.json", m.openAPI)
+	e.GET("/docs", m.docs)
 	e.GET("/", echo.WrapHandler(m.deps.Page))
 	e.GET("/static/*", echo.WrapHandler(m.deps.Page))
 }
 
 func (m *Module) about(c echo.Context) error { return c.JSON(http.StatusOK, m.deps.About) }
-
-// page is a list as the API gives it.
-type page[T any] struct {
-	Items []T `json:"items"`
-}
-
-func list[T any](c echo.Context, items []T, err error) error {
-	if err != nil {
-		return err
-	}
-	if items == nil {
-		items = []T{}
-	}
-	return c.JSON(http.StatusOK, page[T]{items})
-}

@@ -3,13 +3,11 @@ package orchestrator
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"agentmesh/agent"
-	"agentmesh/app/platform/fault"
 	"agentmesh/capability"
 )
 
@@ -92,17 +90,16 @@ func (m *Module) ownRun(c echo.Context) (agent.Run, error) {
 }
 
 func (m *Module) listRuns(c echo.Context) error {
-	user := userOf(c)
-	limit, err := limitOf(c)
+	part, err := partOf(c, "runs", usualLimit)
 	if err != nil {
 		return err
 	}
-	runs, err := m.deps.Runs.Runs(c.Request().Context(), user, c.QueryParam("threadId"), limit)
+	runs, next, err := m.deps.Runs.Runs(c.Request().Context(), userOf(c), c.QueryParam("threadId"), part.Page)
 	views := make([]runView, 0, len(runs))
 	for _, r := range runs {
 		views = append(views, viewOf(r))
 	}
-	return list(c, views, err)
+	return list(c, part, views, next, err)
 }
 
 func (m *Module) getRun(c echo.Context) error {
@@ -142,18 +139,4 @@ func (m *Module) cancel(c echo.Context) error {
 		return err
 	}
 	return c.JSON(http.StatusOK, map[string]any{"run": viewOf(r)})
-}
-
-// limitOf reads how many items a list may have.
-func limitOf(c echo.Context) (int, error) {
-	const usual, most = 50, 200
-	raw := c.QueryParam("limit")
-	if raw == "" {
-		return usual, nil
-	}
-	n, err := strconv.Atoi(raw)
-	if err != nil || n < 1 || n > most {
-		return 0, fault.New(fault.Invalid, "limit must be a number from 1 to %d", most)
-	}
-	return n, nil
 }

@@ -12,9 +12,8 @@ import (
 )
 
 func (m *Module) listSkills(c echo.Context) error {
-	user := userOf(c)
-	all, err := m.deps.Market.List(c.Request().Context(), user)
-	return list(c, all, err)
+	all, err := m.deps.Market.List(c.Request().Context(), userOf(c))
+	return listWhole(c, "skills", all, func(l skills.Listing) string { return l.ID }, err)
 }
 
 func (m *Module) getSkill(c echo.Context) error { return m.skill(c, m.deps.Market.Get) }
@@ -71,5 +70,5 @@ func (m *Module) listCapabilities(c echo.Context) error {
 			VisibleToModel: !d.Hidden, Enabled: !d.Disabled,
 		})
 	}
-	return list(c, views, nil)
+	return listWhole(c, "capabilities", views, func(v capabilityView) string { return v.Name }, nil)
 }

@@ -40,6 +40,9 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 	defer calls.wait()
 	for !errors.Is(context.Cause(ctx), ErrShutdown) {
 		j, err := s.load(ctx, w.runID)
+		if errors.Is(err, agent.ErrNotFound) {
+			return nil // it had ended, and its conversation was deleted
+		}
 		if err != nil {
 			return err
 		}

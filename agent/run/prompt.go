@@ -42,7 +42,7 @@ func (s *Service) route(ctx context.Context, j agent.Journal) (agent.RoutedData,
 }
 
 func (s *Service) previousSkills(ctx context.Context, r agent.Run) ([]string, error) {
-	runs, err := s.deps.Store.Runs(ctx, r.UserID, r.ThreadID, 10)
+	runs, _, err := s.deps.Store.Runs(ctx, r.UserID, r.ThreadID, agent.Page{Limit: 10})
 	if err != nil {
 		return nil, fmt.Errorf("route: %w", err)
 	}

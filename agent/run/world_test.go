@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,13 +28,14 @@ type world struct {
 	model *scriptedModel
 	tools *tools
 	cfg   run.Config
+	log   io.Writer // of errors
 }
 
 func newWorld(t *testing.T, change ...func(*world)) *world {
 	t.Helper()
 	w := &world{
 		t: t, path: filepath.Join(t.TempDir(), "orchestrator.db"), model: &scriptedModel{}, tools: &tools{},
-		cfg: run.Config{ConfirmationTTL: 300 * time.Second, LeaveGrace: time.Minute, Bounds: run.DefaultBounds()},
+		log: io.Discard, cfg: run.Config{ConfirmationTTL: 300 * time.Second, LeaveGrace: time.Minute, Bounds: run.DefaultBounds()},
 	}
 	for _, c := range change {
 		c(w)
@@ -45,7 +47,7 @@ func newWorld(t *testing.T, change ...func(*world)) *world {
 
 func (w *world) start() {
 	w.t.Helper()
-	ctx := context.Background()
+	ctx := flow.WithLogger(context.Background(), flow.NewLogger(w.log, "error"))
 	db, err := rundb.Open(ctx, w.path)
 	must(w.t, err)
 	registry, err := capability.NewRegistry(w.tools.definitions()...)

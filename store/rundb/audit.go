@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"agentmesh/agent"
 	"agentmesh/capability"
 )
 
@@ -26,7 +27,7 @@ func insertRecord(ctx context.Context, tx *sql.Tx, r capability.Record) error {
 }
 
 // Records lists a user's audit records, newest first; of one run, oldest first, when runID is not empty.
-func (db *DB) Records(ctx context.Context, userID, runID string, limit int) ([]capability.Record, error) {
+func (db *DB) Records(ctx context.Context, userID, runID string, p agent.Page) ([]capability.Record, string, error) {
 	scan := func(row scanner) (capability.Record, error) {
 		var r capability.Record
 		var at, took int64
@@ -35,10 +36,18 @@ func (db *DB) Records(ctx context.Context, userID, runID string, limit int) ([]c
 		r.At, r.Duration = moment(at), time.Duration(took)*time.Millisecond
 		return r, err
 	}
-	const columns = `SELECT at, user_id, thread_id, run_id, trace_id, invocation_id, capability, kind, source, status,
+	const columns = `SELECT n, at, user_id, thread_id, run_id, trace_id, invocation_id, capability, kind, source, status,
 		stage, code, input, output, duration_ms FROM audit_log `
 	if runID != "" {
-		return collect(ctx, db.Read(), scan, columns+`WHERE user_id = ? AND run_id = ? ORDER BY n LIMIT ?`, userID, runID, limit)
+		after, err := oldestFirst(p)
+		if err != nil {
+			return nil, "", err
+		}
+		return paged(ctx, db.Read(), p, scan, columns+`WHERE user_id = ? AND run_id = ? AND n > ? ORDER BY n LIMIT ?`, userID, runID, after)
 	}
-	return collect(ctx, db.Read(), scan, columns+`WHERE user_id = ? ORDER BY n DESC LIMIT ?`, userID, limit)
+	before, err := newestFirst(p)
+	if err != nil {
+		return nil, "", err
+	}
+	return paged(ctx, db.Read(), p, scan, columns+`WHERE user_id = ? AND n < ? ORDER BY n DESC LIMIT ?`, userID, before)
 }

@@ -105,6 +105,16 @@ func (db *DB) Confirmation(ctx context.Context, userID, id string) (agent.Confir
 	return c, notFound(err)
 }
 
+// OpenQuestions is OpenConfirmations of one user, in parts.
+func (db *DB) OpenQuestions(ctx context.Context, userID string, p agent.Page) ([]agent.Confirmation, string, error) {
+	after, err := oldestFirst(p)
+	if err != nil {
+		return nil, "", err
+	}
+	return paged(ctx, db.Read(), p, scanConfirmation, `SELECT c.n, `+confirmationColumns+`
+		WHERE c.status = 'OPEN' AND r.user_id = ? AND c.n > ? ORDER BY c.n LIMIT ?`, userID, after)
+}
+
 // OpenConfirmations lists open questions, oldest first.
 func (db *DB) OpenConfirmations(ctx context.Context, userID string) ([]agent.Confirmation, error) {
 	return collect(ctx, db.Read(), scanConfirmation, `SELECT `+confirmationColumns+`

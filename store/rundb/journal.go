@@ -162,7 +162,7 @@ func insertEvents(ctx context.Context, tx *sql.Tx, n int64, events []agent.Event
 
 // Events lists a run's events after a number.
 func (db *DB) Events(ctx context.Context, runID string, after int64) ([]agent.Event, error) {
-	return collect(ctx, db.Read(), func(row scanner) (agent.Event, error) {
+	events, err := collect(ctx, db.Read(), func(row scanner) (agent.Event, error) {
 		e := agent.Event{RunID: runID}
 		var data string
 		var at int64
@@ -170,6 +170,11 @@ func (db *DB) Events(ctx context.Context, runID string, after int64) ([]agent.Ev
 		e.Data, e.At = []byte(data), moment(at)
 		return e, err
 	}, `SELECT seq, type, data, at FROM run_events WHERE run_n = (SELECT n FROM runs WHERE id = ?) AND seq > ? ORDER BY seq`, runID, after)
+	if err != nil || len(events) > 0 {
+		return events, err
+	}
+	var there int
+	return events, notFound(db.Read().QueryRowContext(ctx, `SELECT 1 FROM runs WHERE id = ?`, runID).Scan(&there))
 }
 
 // Journal gives all that a run resumes from, as of one moment.

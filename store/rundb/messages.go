@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"agentmesh/agent"
 )
@@ -46,6 +47,34 @@ func (db *DB) History(ctx context.Context, userID, threadID string, onlySuccessf
 	if err != nil {
 		return nil, err
 	}
+	return db.withResults(ctx, newest)
+}
+
+// Messages lists the newest messages of a conversation, then older ones, each part like a History.
+func (db *DB) Messages(ctx context.Context, userID, threadID string, p agent.Page) ([]agent.Message, string, error) {
+	run, rest, err := numberAnd(p, "0")
+	if err != nil {
+		return nil, "", err
+	}
+	message, err := strconv.ParseInt(rest, 10, 64)
+	if err != nil {
+		return nil, "", noPlace()
+	}
+	if _, err := db.Conversation(ctx, userID, threadID); err != nil {
+		return nil, "", err
+	}
+	newest, next, err := paged(ctx, db.Read(), p, scanMessage, `SELECT m.run_n || '.' || m.n, `+messageColumns+`
+		WHERE r.user_id = ? AND r.thread_id = ? AND (m.run_n, m.n) < (?, ?)
+		ORDER BY m.run_n DESC, m.n DESC LIMIT ?`, userID, threadID, run, message)
+	if err != nil {
+		return nil, "", err
+	}
+	out, err := db.withResults(ctx, newest)
+	return out, next, err
+}
+
+// withResults turns messages, newest first, into a history.
+func (db *DB) withResults(ctx context.Context, newest []agent.Message) ([]agent.Message, error) {
 	slices.Reverse(newest)
 	out := []agent.Message{}
 	for _, m := range newest {
@@ -60,7 +89,7 @@ func (db *DB) History(ctx context.Context, userID, threadID string, onlySuccessf
 		}
 		for _, inv := range results {
 			out = append(out, agent.Message{
-				ID: inv.ID, UserID: userID, ThreadID: threadID, RunID: m.RunID, RunStatus: m.RunStatus,
+				ID: inv.ID, UserID: m.UserID, ThreadID: m.ThreadID, RunID: m.RunID, RunStatus: m.RunStatus,
 				Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Result), CreatedAt: inv.EndedAt,
 			})
 		}

@@ -119,7 +119,7 @@ func TestConversations(t *testing.T) {
 		must(t, db.CreateRun(t.Context(), r, "another title", agent.Message{ID: "m-" + thread, Role: agent.User}))
 	}
 	create(t, db, "bob", "t1", "run-b")
-	got, err := db.Conversations(t.Context(), "anna", 10)
+	got, _, err := db.Conversations(t.Context(), "anna", agent.Page{Limit: 10})
 	must(t, err)
 	want := []agent.Conversation{
 		{ID: "t1", UserID: "anna", Title: "title of t1", CreatedAt: at, UpdatedAt: later(2)},
@@ -128,7 +128,7 @@ func TestConversations(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got, err := db.Conversations(t.Context(), "anna", 1); err != nil || len(got) != 1 {
+	if got, _, err := db.Conversations(t.Context(), "anna", agent.Page{Limit: 1}); err != nil || len(got) != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -167,7 +167,7 @@ func TestAudit(t *testing.T) {
 	must(t, db.Audit(t.Context(), record("anna", "run-2", "third")))
 	must(t, db.Audit(t.Context(), record("bob", "run-1", "bobs")))
 	for run, want := range map[string]string{"": "third second first", "run-1": "first second", "run-9": ""} {
-		got, err := db.Records(t.Context(), "anna", run, 10)
+		got, _, err := db.Records(t.Context(), "anna", run, agent.Page{Limit: 10})
 		must(t, err)
 		var names []string
 		for _, r := range got {

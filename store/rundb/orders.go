@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"agentmesh/agent"
 	"agentmesh/agent/order"
 	"agentmesh/capability"
 )
@@ -32,8 +33,13 @@ func (db *DB) orders(ctx context.Context, where string, args ...any) ([]order.Or
 	if err != nil {
 		return nil, err
 	}
+	return db.withLines(ctx, rows)
+}
+
+func (db *DB) withLines(ctx context.Context, rows []orderRow) ([]order.Order, error) {
 	out := make([]order.Order, 0, len(rows))
 	for _, o := range rows {
+		var err error
 		o.Lines, err = collect(ctx, db.Read(), func(row scanner) (order.Line, error) {
 			var l order.Line
 			err := row.Scan(&l.DishID, &l.Name, &l.NameEn, &l.Quantity, &l.UnitFen, &l.AmountFen, &l.Note)
@@ -69,8 +75,17 @@ func (db *DB) Order(ctx context.Context, userID, id string) (order.Order, error)
 }
 
 // Orders lists a user's orders, newest first.
-func (db *DB) Orders(ctx context.Context, userID string, limit int) ([]order.Order, error) {
-	return db.orders(ctx, `WHERE user_id = ? ORDER BY n DESC LIMIT ?`, userID, limit)
+func (db *DB) Orders(ctx context.Context, userID string, p agent.Page) ([]order.Order, string, error) {
+	before, err := newestFirst(p)
+	if err != nil {
+		return nil, "", err
+	}
+	rows, next, err := paged(ctx, db.Read(), p, scanOrder, `SELECT n, `+orderColumns+` WHERE user_id = ? AND n < ? ORDER BY n DESC LIMIT ?`, userID, before)
+	if err != nil {
+		return nil, "", err
+	}
+	out, err := db.withLines(ctx, rows)
+	return out, next, err
 }
 
 // Unsettled lists the PLACING orders whose invocation has ended.

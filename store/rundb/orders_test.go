@@ -12,7 +12,7 @@ import (
 
 func onlyOrder(t *testing.T, db *rundb.DB, user string) order.Order {
 	t.Helper()
-	got, err := db.Orders(t.Context(), user, 10)
+	got, _, err := db.Orders(t.Context(), user, agent.Page{Limit: 10})
 	must(t, err)
 	if len(got) != 1 {
 		t.Fatalf("got %d orders, want 1", len(got))
@@ -62,7 +62,7 @@ func TestOrders_KeepEverything(t *testing.T) {
 		t.Error("an invocation has two orders")
 	}
 	must(t, db.Apply(t.Context(), placed("inv-2", "anna")))
-	if got, err := db.Orders(t.Context(), "anna", 10); err != nil || got[0].ID != "order-inv-2" {
+	if got, _, err := db.Orders(t.Context(), "anna", agent.Page{Limit: 10}); err != nil || got[0].ID != "order-inv-2" {
 		t.Errorf("got %+v, %v, want the newest first", got, err)
 	}
 }

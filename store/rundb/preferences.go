@@ -51,6 +51,23 @@ func (db *DB) Remember(ctx context.Context, p agent.Preference) (agent.Preferenc
 	return stored, nil
 }
 
+// Preferences lists a user's active preferences, newest first.
+func (db *DB) Preferences(ctx context.Context, userID string, p agent.Page) ([]agent.Preference, string, error) {
+	before, err := newestFirst(p)
+	if err != nil {
+		return nil, "", err
+	}
+	return paged(ctx, db.Read(), p, scanPreference, `SELECT p.n, `+preferenceColumns+`
+		WHERE p.user_id = ? AND p.forgotten_at = 0 AND p.n < ? ORDER BY p.n DESC LIMIT ?`, userID, before)
+}
+
+// Preference gives one of a user's active preferences.
+func (db *DB) Preference(ctx context.Context, userID, id string) (agent.Preference, error) {
+	p, err := scanPreference(db.Read().QueryRowContext(ctx, `SELECT `+preferenceColumns+`
+		WHERE p.user_id = ? AND p.id = ? AND p.forgotten_at = 0`, userID, id))
+	return p, notFound(err)
+}
+
 // Recall finds preferences that hold every word of the query, or else any of them.
 func (db *DB) Recall(ctx context.Context, userID, query string, limit int) ([]agent.Preference, error) {
 	if query == "" {

@@ -184,6 +184,10 @@ func TestOwners(t *testing.T) {
 		"run":          func(user string) error { _, err := db.Run(ctx, user, "run-1"); return err },
 		"label":        func(user string) error { _, err := db.RunByLabel(ctx, user, "client-run-1"); return err },
 		"confirmation": func(user string) error { _, err := db.Confirmation(ctx, user, "conf-1"); return err },
+		"conversation": func(user string) error { _, err := db.Conversation(ctx, user, "t1"); return err },
+		"messages":     func(user string) error { _, _, err := db.Messages(ctx, user, "t1", agent.Page{Limit: 10}); return err },
+		"rename":       func(user string) error { _, err := db.RenameConversation(ctx, user, "t1", "x"); return err },
+		"preference":   func(user string) error { _, err := db.Preference(ctx, user, "pref-a"); return err },
 		"order":        func(user string) error { _, err := db.Order(ctx, user, "order-inv-1"); return err },
 	}
 	for name, read := range one {
@@ -195,15 +199,35 @@ func TestOwners(t *testing.T) {
 		}
 	}
 	lists := map[string]func(user string) (int, error){
-		"runs":               func(user string) (int, error) { l, err := db.Runs(ctx, user, "", 10); return len(l), err },
-		"runs of a thread":   func(user string) (int, error) { l, err := db.Runs(ctx, user, "t1", 10); return len(l), err },
-		"history":            func(user string) (int, error) { l, err := db.History(ctx, user, "t1", false, 10); return len(l), err },
-		"conversations":      func(user string) (int, error) { l, err := db.Conversations(ctx, user, 10); return len(l), err },
+		"runs": func(user string) (int, error) {
+			l, _, err := db.Runs(ctx, user, "", agent.Page{Limit: 10})
+			return len(l), err
+		},
+		"runs of a thread": func(user string) (int, error) {
+			l, _, err := db.Runs(ctx, user, "t1", agent.Page{Limit: 10})
+			return len(l), err
+		},
+		"history": func(user string) (int, error) { l, err := db.History(ctx, user, "t1", false, 10); return len(l), err },
+		"conversations": func(user string) (int, error) {
+			l, _, err := db.Conversations(ctx, user, agent.Page{Limit: 10})
+			return len(l), err
+		},
 		"open confirmations": func(user string) (int, error) { l, err := db.OpenConfirmations(ctx, user); return len(l), err },
-		"orders":             func(user string) (int, error) { l, err := db.Orders(ctx, user, 10); return len(l), err },
-		"preferences":        func(user string) (int, error) { l, err := db.Recall(ctx, user, "", 10); return len(l), err },
-		"search":             func(user string) (int, error) { l, err := db.Recall(ctx, user, "辣", 10); return len(l), err },
-		"installations":      func(user string) (int, error) { l, err := db.Installations(ctx, user); return len(l), err },
+		"open questions": func(user string) (int, error) {
+			l, _, err := db.OpenQuestions(ctx, user, agent.Page{Limit: 10})
+			return len(l), err
+		},
+		"active preferences": func(user string) (int, error) {
+			l, _, err := db.Preferences(ctx, user, agent.Page{Limit: 10})
+			return len(l), err
+		},
+		"orders": func(user string) (int, error) {
+			l, _, err := db.Orders(ctx, user, agent.Page{Limit: 10})
+			return len(l), err
+		},
+		"preferences":   func(user string) (int, error) { l, err := db.Recall(ctx, user, "", 10); return len(l), err },
+		"search":        func(user string) (int, error) { l, err := db.Recall(ctx, user, "辣", 10); return len(l), err },
+		"installations": func(user string) (int, error) { l, err := db.Installations(ctx, user); return len(l), err },
 	}
 	for name, read := range lists {
 		for user, want := range map[string]int{"anna": 1, "bob": 0} {

@@ -31,6 +31,7 @@ type DB struct {
 
 var (
 	_ agent.RunStore           = (*DB)(nil)
+	_ agent.ConversationStore  = (*DB)(nil)
 	_ agent.PreferenceStore    = (*DB)(nil)
 	_ order.Store              = (*DB)(nil)
 	_ capability.Ledger        = (*DB)(nil)

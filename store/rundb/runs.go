@@ -101,9 +101,13 @@ func (db *DB) RunByLabel(ctx context.Context, userID, clientRunID string) (agent
 }
 
 // Runs lists a user's runs, newest first.
-func (db *DB) Runs(ctx context.Context, userID, threadID string, limit int) ([]agent.Run, error) {
-	return collect(ctx, db.Read(), scanRun, `SELECT `+runColumns+` FROM runs
-		WHERE user_id = ? AND (? = '' OR thread_id = ?) ORDER BY n DESC LIMIT ?`, userID, threadID, threadID, limit)
+func (db *DB) Runs(ctx context.Context, userID, threadID string, p agent.Page) ([]agent.Run, string, error) {
+	before, err := newestFirst(p)
+	if err != nil {
+		return nil, "", err
+	}
+	return paged(ctx, db.Read(), p, scanRun, `SELECT n, `+runColumns+` FROM runs
+		WHERE user_id = ? AND (? = '' OR thread_id = ?) AND n < ? ORDER BY n DESC LIMIT ?`, userID, threadID, threadID, before)
 }
 
 // OpenRuns lists all users' runs that have not ended, oldest first.
@@ -125,16 +129,4 @@ func (db *DB) RequestCancel(ctx context.Context, runID string, why agent.FinishR
 		return err
 	})
 	return open, err
-}
-
-// Conversations lists a user's conversations, last used first.
-func (db *DB) Conversations(ctx context.Context, userID string, limit int) ([]agent.Conversation, error) {
-	return collect(ctx, db.Read(), func(row scanner) (agent.Conversation, error) {
-		var c agent.Conversation
-		var created, updated int64
-		err := row.Scan(&c.ID, &c.UserID, &c.Title, &created, &updated)
-		c.CreatedAt, c.UpdatedAt = moment(created), moment(updated)
-		return c, err
-	}, `SELECT id, user_id, title, created_at, updated_at FROM conversations
-		WHERE user_id = ? ORDER BY updated_at DESC LIMIT ?`, userID, limit)
 }

@@ -134,9 +134,9 @@ func TestAppend_AllOrNothing(t *testing.T) {
 	must(t, err)
 	events, err := db.Events(t.Context(), "run-1", 0)
 	must(t, err)
-	records, err := db.Records(t.Context(), "anna", "", 10)
+	records, _, err := db.Records(t.Context(), "anna", "", agent.Page{Limit: 10})
 	must(t, err)
-	orders, err := db.Orders(t.Context(), "anna", 10)
+	orders, _, err := db.Orders(t.Context(), "anna", agent.Page{Limit: 10})
 	must(t, err)
 	if j.Run.Status != agent.Running || j.Run.Head != 0 || len(j.Messages) != 1 || len(j.Invocations)+len(j.Confirmations)+len(events)+len(records)+len(orders) != 0 {
 		t.Errorf("got %+v, %d events, %d records, %d orders", j, len(events), len(records), len(orders))
@@ -181,9 +181,11 @@ func TestAppend_NumbersEvents(t *testing.T) {
 	if len(rest) != 2 || rest[0].Seq != 3 {
 		t.Errorf("got %+v, want what comes after 2", rest)
 	}
-	if none, err := db.Events(t.Context(), "run-9", 0); err != nil || len(none) != 0 {
-		t.Errorf("got %+v, %v", none, err)
+	if none, err := db.Events(t.Context(), "run-1", 4); err != nil || len(none) != 0 {
+		t.Errorf("got %+v, %v, want nothing after the last", none, err)
 	}
+	_, err = db.Events(t.Context(), "run-9", 0)
+	wantErr(t, err, agent.ErrNotFound)
 }
 
 // TestOneActiveRun: a conversation's runs go one after another, in their order; others do not wait.
@@ -268,7 +270,7 @@ func TestRuns(t *testing.T) {
 	create(t, db, "anna", "t1", "run-3")
 	create(t, db, "bob", "t1", "run-4")
 	for thread, want := range map[string]string{"": "run-3 run-2 run-1", "t1": "run-3 run-1", "t9": ""} {
-		got, err := db.Runs(t.Context(), "anna", thread, 10)
+		got, _, err := db.Runs(t.Context(), "anna", thread, agent.Page{Limit: 10})
 		must(t, err)
 		var ids []string
 		for _, r := range got {
@@ -278,7 +280,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("thread %q: got %q, want %q", thread, ids, want)
 		}
 	}
-	if got, err := db.Runs(t.Context(), "anna", "", 1); err != nil || len(got) != 1 || got[0].ID != "run-3" {
+	if got, _, err := db.Runs(t.Context(), "anna", "", agent.Page{Limit: 1}); err != nil || len(got) != 1 || got[0].ID != "run-3" {
 		t.Errorf("got %+v, %v, want the newest", got, err)
 	}
 }

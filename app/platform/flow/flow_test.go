@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"agentmesh/app/platform/flow"
 )
@@ -149,6 +151,19 @@ func TestMiddleware_LogsWhatPanicked(t *testing.T) {
 	}()
 	if !strings.Contains(out.String(), "[FLOW] out") {
 		t.Errorf("got %q, want a line", out.String())
+	}
+}
+
+func TestMiddleware_TellsWhoeverCounts(t *testing.T) {
+	t.Parallel()
+	var heard []string
+	handler := flow.Middleware("food", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
+		func(module string, status int, took time.Duration) {
+			heard = append(heard, fmt.Sprint(module, " ", status, " ", took >= 0))
+		})
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+	if len(heard) != 1 || heard[0] != "food 418 true" {
+		t.Errorf("heard %q", heard)
 	}
 }
 

@@ -72,9 +72,12 @@ func Override(ids IDs, message http.Header) IDs {
 	return ids
 }
 
+// Answered hears of a request that a module has answered.
+type Answered func(module string, status int, took time.Duration)
+
 // Middleware gives every request of a module its identifiers, mints a trace id where none came, and
-// writes one [FLOW] line when the call arrives and one when it ends.
-func Middleware(module string, next http.Handler) http.Handler {
+// writes one [FLOW] line when the call arrives and one when it ends; whoever counts hears of the end too.
+func Middleware(module string, next http.Handler, counts ...Answered) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ids := ReadHeaders(r.Header)
 		if ids.TraceID == "" {
@@ -86,8 +89,12 @@ func Middleware(module string, next http.Handler) http.Handler {
 		Log(ctx).Debug().Str("module", module).Str("method", r.Method).Str("path", r.URL.Path).Msg("[FLOW] in")
 		rec := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
+			took := time.Since(began)
 			Log(ctx).Info().Str("module", module).Str("method", r.Method).Str("path", r.URL.Path).
-				Int("status", rec.status).Int64("dur_ms", time.Since(began).Milliseconds()).Msg("[FLOW] out")
+				Int("status", rec.status).Int64("dur_ms", took.Milliseconds()).Msg("[FLOW] out")
+			for _, count := range counts {
+				count(module, rec.status, took)
+			}
 		}()
 		next.ServeHTTP(rec, r.WithContext(ctx))
 	})
