@@ -70,7 +70,9 @@ func (a *App) greeting() string {
 		model = "the built-in demo model (set LLM_API_KEY, LLM_BASE_URL and LLM_MODEL for a real one)"
 	}
 	access := "no keys are configured: every program on this machine is trusted"
-	if host, _, err := net.SplitHostPort(a.Addr()); err != nil || !loopback(host) {
+	if a.keys.configured() {
+		access = "every caller needs a key"
+	} else if host, _, err := net.SplitHostPort(a.Addr()); err != nil || !loopback(host) {
 		access = "WARNING: no keys are configured: everybody who reaches " + a.Addr() + " is trusted"
 	}
 	return fmt.Sprintf("AgentMesh %s\n  page   http://%s/\n  model  %s\n  data   %s\n  access %s\n",
