@@ -118,6 +118,32 @@ func TestHandler_tasks(t *testing.T) {
 	}
 }
 
+// TestHandler_laterTurn: a task that waits can be watched, the stream of its next turn begins with the task, and its history
+// is in the order of the talk.
+func TestHandler_laterTurn(t *testing.T) {
+	t.Parallel()
+	client, url := serve(t, newScripted())
+	asked, err := client.Call(t.Context(), a2a.Request{Text: "ask"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, watched := do(t, "POST", url, `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"`+asked.TaskID+`"}}`)
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") || !strings.Contains(watched, `"TASK_STATE_INPUT_REQUIRED"`) {
+		t.Errorf("subscription to a waiting task: got %s", watched)
+	}
+	_, stream := do(t, "POST", url, `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":`+
+		`{"messageId":"m2","taskId":"`+asked.TaskID+`","role":"ROLE_USER","parts":[{"text":"Shanghai"}]}}}`)
+	first, _, _ := strings.Cut(stream, "\n\n")
+	if !strings.Contains(first, `"result":{"task":{`) || !strings.Contains(first, `"TASK_STATE_WORKING"`) {
+		t.Errorf("first event of the later turn: got %s", first)
+	}
+	_, task := do(t, "POST", url, `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"`+asked.TaskID+`"}}`)
+	question, answer := strings.Index(task, `"which city?"`), strings.Index(task, `"Shanghai"`)
+	if question < 0 || answer < question || strings.Count(task, `"which city?"`) != 1 {
+		t.Errorf("history: got %s, want the question once and before its answer", task)
+	}
+}
+
 func TestHandler_card(t *testing.T) {
 	t.Parallel()
 	client, url := serve(t, newScripted())

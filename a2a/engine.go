@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,16 +61,20 @@ func (e *engine) SendStreamingMessage(ctx context.Context, req *wire.SendMessage
 	return e.RequestHandler.SendStreamingMessage(ctx, req)
 }
 
-// SubscribeToTask tells an unknown task from an ended one, which the SDK does not.
+// SubscribeToTask tells an unknown task from an ended or a waiting one, which the SDK does not. Of a task that waits for its
+// caller there is nothing to tell but that: its stream ends where every stream of such a task does.
 func (e *engine) SubscribeToTask(ctx context.Context, req *wire.SubscribeToTaskRequest) iter.Seq2[wire.Event, error] {
 	stored, err := e.table.Get(ctx, req.ID)
-	if err == nil && stored.Task.Status.State.Terminal() {
+	switch {
+	case err != nil:
+	case stored.Task.Status.State.Terminal():
 		err = wire.ErrUnsupportedOperation
+	case State(stored.Task.Status.State).interrupted():
+		return func(yield func(wire.Event, error) bool) { yield(stored.Task, nil) }
+	default:
+		return e.RequestHandler.SubscribeToTask(ctx, req)
 	}
-	if err != nil {
-		return func(yield func(wire.Event, error) bool) { yield(nil, err) }
-	}
-	return e.RequestHandler.SubscribeToTask(ctx, req)
+	return func(yield func(wire.Event, error) bool) { yield(nil, err) }
 }
 
 // admit holds sections 3.1.1 and 3.4: a message names a task that exists, waits and belongs to its context, or none.
@@ -105,14 +110,7 @@ func (e *engine) Execute(ctx context.Context, call *a2asrv.ExecutorContext) iter
 			return
 		}
 		defer leave()
-		if call.StoredTask == nil {
-			task := wire.NewSubmittedTask(call, call.Message)
-			task.Status.Timestamp = e.stamp()
-			if !yield(task, nil) {
-				return
-			}
-		}
-		if !yield(e.status(call, wire.TaskStateWorking), nil) {
+		if !yield(e.begin(call), nil) || !yield(e.status(call, wire.TaskStateWorking), nil) {
 			return
 		}
 		ids := flow.From(ctx)
@@ -136,6 +134,26 @@ func (e *engine) Execute(ctx context.Context, call *a2asrv.ExecutorContext) iter
 			}
 		}
 	}
+}
+
+// begin gives the first event of a turn, which is the task (section 3.1.2), of a later turn too. The question that is
+// answered goes before its answer in the history; the SDK alone would put it behind.
+func (e *engine) begin(call *a2asrv.ExecutorContext) *wire.Task {
+	if call.StoredTask == nil {
+		task := wire.NewSubmittedTask(call, call.Message)
+		task.Status.Timestamp = e.stamp()
+		return task
+	}
+	task := copyTask(call.StoredTask)
+	if question := task.Status.Message; question != nil {
+		at := len(task.History)
+		if at > 0 && task.History[at-1].ID == call.Message.ID {
+			at--
+		}
+		task.History = slices.Insert(task.History, at, question)
+	}
+	task.Status = e.status(call, wire.TaskStateWorking).Status
+	return task
 }
 
 // Cancel implements a2asrv.AgentExecutor. The SDK ends the executor's context once the state is stored.

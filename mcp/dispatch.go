@@ -102,11 +102,14 @@ func coded(ctx context.Context, err error) error {
 	return rpc
 }
 
-// withCode gives our shape to the failures that the SDK reports itself: arguments that do not fit.
+// withCode gives our shape to the failures that the SDK reports itself: arguments that do not fit. The result stays the
+// SDK's own, because it has its type in a field that only the SDK can set.
 func withCode(res *sdk.CallToolResult) *sdk.CallToolResult {
-	if !res.IsError || res.StructuredContent != nil {
+	if _, ours := res.Meta[metaError]; !res.IsError || ours {
 		return res
 	}
 	text := strings.TrimPrefix(textOf(res), `validating "arguments": `)
-	return errorResult(fault.Invalid, "the arguments do not fit the tool's schema: "+text)
+	shape := errorResult(fault.Invalid, "the arguments do not fit the tool's schema: "+text)
+	res.Meta, res.Content = shape.Meta, shape.Content
+	return res
 }

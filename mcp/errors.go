@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,17 +12,12 @@ import (
 	"agentmesh/app/platform/fault"
 )
 
-// toolError is the structuredContent of a result with isError.
-type toolError struct {
-	Error errorBody `json:"error"`
-}
+// metaError is the `_meta` key of a failed result that holds our code. Structured content is no place for it: official
+// clients check that against the tool's output schema, of a failure too, and then lose the message.
+const metaError = "agentmesh/error"
 
-type errorBody struct {
-	Code    fault.Code `json:"code"`
-	Message string     `json:"message"`
-}
-
-// errorData is the `data` of a JSON-RPC error: several of our codes share one number.
+// errorData is how a failure carries our code: under metaError, or as the `data` of a JSON-RPC error, where several of our
+// codes share one number.
 type errorData struct {
 	Code fault.Code `json:"code"`
 }
@@ -29,9 +25,9 @@ type errorData struct {
 // errorResult is a tool's failure as the model and our client read it.
 func errorResult(code fault.Code, message string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{
-		IsError:           true,
-		Content:           []sdk.Content{&sdk.TextContent{Text: message}},
-		StructuredContent: toolError{Error: errorBody{Code: code, Message: message}},
+		Meta:    sdk.Meta{metaError: errorData{Code: code}},
+		IsError: true,
+		Content: []sdk.Content{&sdk.TextContent{Text: message}},
 	}
 }
 
@@ -43,18 +39,12 @@ func rpcError(number int64, code fault.Code, message string) *jsonrpc.Error {
 
 // faultOfResult restores the fault of a result with isError.
 func faultOfResult(res *sdk.CallToolResult) *fault.Error {
-	var body toolError
-	if raw, err := json.Marshal(res.StructuredContent); err == nil {
-		_ = json.Unmarshal(raw, &body) // another server's shape leaves body empty
+	var data errorData
+	if raw, err := json.Marshal(res.Meta[metaError]); err == nil {
+		_ = json.Unmarshal(raw, &data) // another server's results have none
 	}
-	message := body.Error.Message
-	if message == "" {
-		message = textOf(res)
-	}
-	if message == "" {
-		message = "the tool failed without saying why"
-	}
-	return &fault.Error{Code: codeOr(body.Error.Code, fault.Invalid), Message: message}
+	message := cmp.Or(textOf(res), "the tool failed without saying why")
+	return &fault.Error{Code: codeOr(data.Code, fault.Invalid), Message: message}
 }
 
 // The numbers that the SDK gives to failures of its own connection; they were not sent by the server.

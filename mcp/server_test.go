@@ -126,9 +126,32 @@ func TestHandler_WireErrors(t *testing.T) {
 		t.Errorf("hidden tool: got %s, want -32602", body)
 	}
 	_, body = rpc(t, srv.URL, nil, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"look_up","arguments":{"id":"nope"}}}`)
-	for _, want := range []string{`"isError":true`, `"text":"no item \"nope\""`, `"structuredContent":{"error":{"code":"not_found","message":"no item \"nope\""}}`} {
+	for _, want := range []string{`"isError":true`, `"text":"no item \"nope\""`, `"agentmesh/error":{"code":"not_found"}`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("missing item: got %s, want %s in it", body, want)
+		}
+	}
+}
+
+// TestHandler_FailuresAreReadable: the official clients refuse a failure whose structured content does not fit the tool's
+// output schema, and since 2026-07-28 one without a resultType.
+func TestHandler_FailuresAreReadable(t *testing.T) {
+	t.Parallel()
+	srv, _ := serve(t, newShop().handler())
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	for name, args := range map[string]string{"missing_item": `{"id":"nope"}`, "wrong_type": `{"id":7}`} {
+		call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look_up","arguments":` + args
+		_, old := rpc(t, srv.URL, nil, call+`}}`)
+		_, modern := rpc(t, srv.URL, map[string]string{
+			"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "look_up",
+		}, call+`,`+meta+`}}`)
+		for era, body := range map[string]string{"old": old, "modern": modern} {
+			if !strings.Contains(body, `"isError":true`) || strings.Contains(body, "structuredContent") {
+				t.Errorf("%s, %s: got %s, want isError and no structured content", name, era, body)
+			}
+		}
+		if !strings.Contains(modern, `"resultType":"complete"`) {
+			t.Errorf("%s: got %s, want a resultType", name, modern)
 		}
 	}
 }
