@@ -124,7 +124,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 	}
 	l, err := listen(addr)
 	if err != nil {
-		return err
+		return fmt.Errorf("--split %s: %w", m.Name(), err)
 	}
 	a.wiring.network.AddPeer(m.Name(), "http://"+l.Addr().String())
 	a.inner = append(a.inner, serve(ctx, l, a.guarded(l.Addr(), a.handlerOf([]mesh.Module{m}))))

@@ -58,7 +58,7 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-var pageURL = regexp.MustCompile(`page +(http://\S+)/`)
+var pageURL = regexp.MustCompile(`(?:page|at) +(http://\S+)/`)
 
 // launch starts a process and waits until it says where it is.
 func launch(t *testing.T, args ...string) *process {
@@ -173,15 +173,15 @@ func TestFiveProcesses(t *testing.T) {
 	if text, _ := front.ask("t3", "帮我订一份水煮牛肉。"); strings.Contains(text, "order-") || text == "" {
 		t.Errorf("with Food dead the order was answered with %q", text)
 	}
-	if status := ready(t, front); status != http.StatusServiceUnavailable {
-		t.Errorf("readyz with Food dead: %d, want 503", status)
+	if status := ready(t, gateway); status != http.StatusServiceUnavailable {
+		t.Errorf("readyz of the gateway with Food dead: %d, want 503", status)
 	}
 	food.args = append([]string{"--module", "food", "--listen", strings.TrimPrefix(food.url, "http://"), "--data", dir}, "--peer", "mcp="+catalog.url)
 	food.start()
 	if text, _ := front.ask("t4", "帮我订一份水煮牛肉。"); !strings.Contains(text, "order-") {
 		t.Errorf("with Food back the order was answered with %q", text)
 	}
-	for end := time.Now().Add(5 * time.Second); ready(t, front) != http.StatusOK; {
+	for end := time.Now().Add(5 * time.Second); ready(t, gateway) != http.StatusOK; {
 		if time.Now().After(end) {
 			t.Fatal("readyz does not recover")
 		}
