@@ -25,6 +25,7 @@ const stopTime = 10 * time.Second
 type App struct {
 	config  Config
 	place   placement
+	keys    *keyring
 	wiring  *wiring
 	modules []mesh.Module
 	inner   []*server
@@ -53,6 +54,10 @@ func New(c Config, options ...Option) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := openKeyring(c.Data, c.APIKeys)
+	if err != nil {
+		return nil, err
+	}
 	w, err := newWiring(c)
 	if err != nil {
 		return nil, err
@@ -60,7 +65,7 @@ func New(c Config, options ...Option) (*App, error) {
 	for name, url := range where.peers {
 		w.network.AddPeer(name, url)
 	}
-	a := &App{config: c, place: where, wiring: w, listen: listen}
+	a := &App{config: c, place: where, keys: keys, wiring: w, listen: listen}
 	for _, o := range options {
 		o(a)
 	}
@@ -119,7 +124,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 	}
 	l, err := listen(addr)
 	if err != nil {
-		return err
+		return fmt.Errorf("--split %s: %w", m.Name(), err)
 	}
 	a.wiring.network.AddPeer(m.Name(), "http://"+l.Addr().String())
 	a.inner = append(a.inner, serve(ctx, l, a.guarded(l.Addr(), a.handlerOf([]mesh.Module{m}))))
@@ -129,6 +134,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 // guarded lets only requests for us through: to a Host that we answer to and from our own pages, or from
 // a module that has the internal key, which no web page can know.
 func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
+	next = authenticate(a.keys, a.wiring.network.HasKey, next)
 	strict := guard(allowedHosts(addr, a.config), next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.wiring.network.HasKey(r) {

@@ -37,6 +37,7 @@ type Config struct {
 	DemoTools   bool
 	FoodTools   string
 	InternalKey string
+	APIKeys     string
 }
 
 // setting is one row of the table from which flags, environment variables and help are made.
@@ -69,6 +70,7 @@ func settings(c *Config) []setting {
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
 		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
+		text("", "AGENTMESH_API_KEYS", "", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
 		text("", "AGENTMESH_INTERNAL_KEY", "", "key by which the modules know each other; random when empty", &c.InternalKey),
 	}
 }
@@ -173,11 +175,15 @@ func (c *Config) check() error {
 		c.Listen = "127.0.0.1" + c.Listen
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
+	keys, keyErr := openKeyring(c.Data, c.APIKeys)
+	if keyErr != nil {
+		errs = append(errs, keyErr)
+	}
 	switch {
 	case err != nil:
 		wrong("--listen", "%q is not HOST:PORT", c.Listen)
-	case !loopback(host) && !c.Insecure:
-		wrong("--listen", "%s is not a loopback address and no keys are configured; --insecure says that you mean it", host)
+	case !loopback(host) && !c.Insecure && keyErr == nil && !keys.configured():
+		wrong("--listen", "%s is not a loopback address and no keys are configured; make one with 'agentmesh key add', or say with --insecure that you mean it", host)
 	}
 	if _, err := place(*c); err != nil {
 		errs = append(errs, err)

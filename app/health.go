@@ -18,7 +18,8 @@ func healthz(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "up"})
 }
 
-// readyz says of each module here, and of each peer, whether it can serve; 503 if one cannot.
+// readyz says of each module here, and of each peer, whether it can serve; 503 if one cannot. A peer is
+// asked for its own modules only.
 type readyz struct {
 	modules []mesh.Module
 	peers   map[string]string
@@ -40,15 +41,17 @@ func (h readyz) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, m := range h.modules {
 		modules[m.Name()] = say(m.Ready(ctx))
 	}
-	for name, base := range h.peers {
-		peers[name] = say(h.ask(ctx, base))
+	if r.URL.Query().Get("peers") != "no" { // peers may be each other's
+		for name, base := range h.peers {
+			peers[name] = say(h.ask(ctx, base))
+		}
 	}
 	writeJSON(w, status, map[string]any{"modules": modules, "peers": peers})
 }
 
 // ask asks a peer's process for its readiness.
 func (h readyz) ask(ctx context.Context, base string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/readyz?peers=no", http.NoBody)
 	if err != nil {
 		return fault.Wrap(err, fault.Unavailable, "its address cannot be used")
 	}

@@ -30,7 +30,7 @@ func newServer(base context.Context, handler http.Handler) *http.Server {
 func listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("listen: %s is in use by another program; choose another address with --listen", addr)
+		return nil, fmt.Errorf("listen: %s is in use already; choose another address (--listen for the main one)", addr)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)

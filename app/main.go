@@ -4,6 +4,7 @@ package app
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	_ "time/tzdata" // the canteen's time zone must be there on a machine without zone files
@@ -15,17 +16,22 @@ import (
 var Version = "0.1.0-dev"
 
 // Main runs the command line and gives the exit status: 0, or 1 after one line that says what was wrong.
-func Main(args []string) int {
+func Main(args []string) int { return Run(args, os.Stdout, os.Stderr) }
+
+// Run is Main with other places to write to.
+func Run(args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "agentmesh",
 		Short:         "An agent runtime in one binary: chat, durable runs, MCP, A2A, confirmation",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), versionCommand())
+	root.AddCommand(serveCommand(), keyCommand(), versionCommand())
 	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	if err := root.Execute(); err != nil {
-		fmt.Fprintln(os.Stderr, "agentmesh: "+strings.ReplaceAll(err.Error(), "\n", "\nagentmesh: "))
+		fmt.Fprintln(stderr, "agentmesh: "+strings.ReplaceAll(err.Error(), "\n", "\nagentmesh: "))
 		return 1
 	}
 	return 0

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -70,9 +72,25 @@ func (a *App) greeting() string {
 		model = "the built-in demo model (set LLM_API_KEY, LLM_BASE_URL and LLM_MODEL for a real one)"
 	}
 	access := "no keys are configured: every program on this machine is trusted"
-	if host, _, err := net.SplitHostPort(a.Addr()); err != nil || !loopback(host) {
+	if a.keys.configured() {
+		access = "every caller needs a key"
+	} else if host, _, err := net.SplitHostPort(a.Addr()); err != nil || !loopback(host) {
 		access = "WARNING: no keys are configured: everybody who reaches " + a.Addr() + " is trusted"
 	}
-	return fmt.Sprintf("AgentMesh %s\n  page   http://%s/\n  model  %s\n  data   %s\n  access %s\n",
-		Version, a.Addr(), model, a.config.Data, access)
+	var b strings.Builder
+	fmt.Fprintf(&b, "AgentMesh %s\n  page   http://%s/\n", Version, a.Addr())
+	if !slices.Contains(a.place.local, "orchestrator") {
+		b.Reset()
+		fmt.Fprintf(&b, "AgentMesh %s\n  %s at http://%s/\n", Version, strings.Join(a.place.local, ", "), a.Addr())
+	}
+	for _, name := range a.place.local {
+		if _, split := a.place.split[name]; split {
+			fmt.Fprintf(&b, "  split  %s at %s\n", name, a.wiring.network.BaseURL(name))
+		}
+	}
+	if slices.Contains(a.place.local, "orchestrator") {
+		fmt.Fprintf(&b, "  model  %s\n", model)
+	}
+	fmt.Fprintf(&b, "  data   %s\n  access %s\n", a.config.Data, access)
+	return b.String()
 }

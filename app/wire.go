@@ -122,7 +122,7 @@ func buildGateway(_ context.Context, w *wiring) (mesh.Module, error) {
 		},
 		Transport: w.http.Transport,
 		HasKey:    w.network.HasKey,
-		Open:      true, // keyless loopback trusts every local process (design, section 12)
+		Open:      true, // the listener has asked for a key, where there are any
 		PublicURL: func(r *http.Request) string {
 			if w.network.HasKey(r) {
 				return w.network.BaseURL("gateway")

@@ -126,9 +126,22 @@ func (p *planner) reason(r *result) string {
 }
 
 // sentence ends a text with a full stop.
-func (p *planner) sentence(text string) string {
-	if strings.HasSuffix(text, "。") || strings.HasSuffix(text, ".") || strings.HasSuffix(text, "！") || strings.HasSuffix(text, "!") {
-		return text
+func (p *planner) sentence(said string) string {
+	said = ownHalf(said, p.ask.zh)
+	if strings.HasSuffix(said, "。") || strings.HasSuffix(said, ".") || strings.HasSuffix(said, "！") || strings.HasSuffix(said, "!") {
+		return said
 	}
-	return text + p.say("。", ".")
+	return said + p.say("。", ".")
+}
+
+// ownHalf takes the user's language of a sentence that a tool says in both, with a stroke between.
+func ownHalf(said string, zh bool) string {
+	first, second, both := strings.Cut(said, " / ")
+	if !both || strings.Contains(second, " / ") || !text.HasHan(first) {
+		return said
+	}
+	if zh {
+		return first
+	}
+	return second
 }

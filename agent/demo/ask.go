@@ -31,6 +31,8 @@ const (
 // ask is what a message of the user means, follow-ups filled in from the messages before it.
 type ask struct {
 	zh      bool
+	clause  int    // the number of the clause being read
+	note    string // of the whole order: a wish that may be about any of several dishes
 	words   string
 	intents map[intent]bool
 

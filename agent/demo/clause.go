@@ -10,6 +10,7 @@ import (
 
 // readClause adds what one clause asks for. A day that is named holds for the clauses behind it too.
 func (a *ask) readClause(clause string, past before) {
+	a.clause++
 	if len(a.items) > 0 && a.readWish(clause, past) || a.readMemory(clause) {
 		return
 	}
@@ -192,6 +193,9 @@ func (a *ask) readOrder(clause string, past before, topic bool) bool {
 		a.items[last].quantity, a.items[last].counted = items[0].quantity, true
 		return true
 	}
+	for i := range items {
+		items[i].clause = a.clause
+	}
 	a.items = append(a.items, items...)
 	if len(a.items) > 20 {
 		a.items = a.items[:20]
@@ -211,39 +215,52 @@ var countEn = regexp.MustCompile(`(?i)\b(?:portions?|servings?|bowls?|plates?|or
 
 // changeItems applies 米饭不要了 and 不要辣 to the items named so far.
 func (a *ask) changeItems(clause string) bool {
-	changed, ok := changed(a.items, clause, a.zh)
-	if ok {
-		a.items = changed
-		if len(changed) == 0 {
+	left, taken, wish := takeOut(a.items, clause, a.zh)
+	switch {
+	case taken:
+		a.items = left
+		if len(left) == 0 {
 			a.problem = problemEmpty
 		}
+	case wish:
+		a.noteLast(clause)
 	}
-	return ok
+	return taken || wish
 }
 
+// changed is changeItems for a list: a wish goes to the last item.
 func changed(items []item, clause string, zh bool) ([]item, bool) {
-	takeOut, change := takeOutEn, changeEn
+	left, taken, wish := takeOut(items, clause, zh)
+	if wish {
+		left = addNote(items, len(items)-1, cleanWish(clause, zh))
+	}
+	return left, taken || wish
+}
+
+// takeOut reads a clause that takes dishes out, or that is a wish about those named so far.
+func takeOut(items []item, clause string, zh bool) (left []item, taken, wish bool) {
+	out, change := takeOutEn, changeEn
 	if zh {
-		takeOut, change = takeOutZh, changeZh
+		out, change = takeOutZh, changeZh
 	}
-	if len(items) == 0 || !takeOut.MatchString(clause) && !change.MatchString(clause) {
-		return items, false
+	if len(items) == 0 || !out.MatchString(clause) && !change.MatchString(clause) {
+		return items, false, false
 	}
-	if m := takeOut.FindStringSubmatch(clause); m != nil {
+	if m := out.FindStringSubmatch(clause); m != nil {
 		object := fillerZh.ReplaceAllString(strings.TrimPrefix(m[1], "算了"), "")
 		if zh && object == "" {
-			return nil, true
+			return nil, true, false
 		}
-		if out := without(items, object); len(out) < len(items) {
-			return out, true
+		if rest := without(items, object); len(rest) < len(items) {
+			return rest, true, false
 		}
 	}
 	if m := removeWords.FindStringSubmatch(clause); m != nil {
-		if out := without(items, wishTailZh.ReplaceAllString(trailEn.ReplaceAllString(group(m), ""), "")); len(out) < len(items) {
-			return out, true
+		if rest := without(items, wishTailZh.ReplaceAllString(trailEn.ReplaceAllString(group(m), ""), "")); len(rest) < len(items) {
+			return rest, true, false
 		}
 	}
-	return addNote(items, len(items)-1, cleanWish(clause, zh)), true
+	return items, false, true
 }
 
 // removeWords can take a dish out, where 少放 and "less" only change one.

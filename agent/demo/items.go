@@ -16,6 +16,7 @@ type item struct {
 	dish, note string
 	quantity   numeral.Quantity
 	counted    bool // the user said how many
+	clause     int  // the clause that named it
 }
 
 func oneOf(dish string) item {

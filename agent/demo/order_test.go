@@ -20,6 +20,11 @@ func placed(items ...string) string {
 	return `place_order{"items":[` + strings.Join(parts, ",") + `]}`
 }
 
+// noted is placed with a note on the whole order.
+func noted(note string, items ...string) string {
+	return strings.TrimSuffix(placed(items...), "}") + `,"note":"` + note + `"}`
+}
+
 func TestPlan_order(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{

@@ -88,7 +88,11 @@ func (p *planner) planOrder() {
 		p.ordered = p.want(abilityOrdering, toolFood, map[string]any{"text": p.orderText()})
 		return
 	}
-	p.ordered = p.want(abilityOrdering, toolOrder, map[string]any{"items": p.orderItems()})
+	args := map[string]any{"items": p.orderItems()}
+	if p.ask.note != "" {
+		args["note"] = p.ask.note
+	}
+	p.ordered = p.want(abilityOrdering, toolOrder, args)
 }
 
 func (p *planner) orderItems() []any {
@@ -116,7 +120,11 @@ func (p *planner) orderText() string {
 		}
 		parts = append(parts, part)
 	}
-	return p.say("帮我订", "Order ") + strings.Join(parts, p.say("和", " and "))
+	said := p.say("帮我订", "Order ") + strings.Join(parts, p.say("和", " and "))
+	if p.ask.note != "" {
+		said += p.say("，", ", ") + p.ask.note
+	}
+	return said
 }
 
 // conditionHolds tells whether every dish of the condition is there; the menu decides, or the catalog where there is no menu.

@@ -163,9 +163,19 @@ func (a *ask) readWish(clause string, past before) bool {
 	case len(a.items) == 0 || a.waits():
 		a.remarks = append(a.remarks, remark{text: clause, at: len(a.items), wish: true})
 	case aboutAll(clause) || !a.changeItems(clause):
-		a.noteItems(clause, len(a.items)-1)
+		a.noteLast(clause)
 	}
 	return true
+}
+
+// noteLast adds a wish to the dish named last or, where several were named in one breath and the wish may
+// be about any of them, to the whole order.
+func (a *ask) noteLast(clause string) {
+	if last := len(a.items) - 1; a.named(last) < 2 || aboutAll(clause) {
+		a.noteItems(clause, last)
+		return
+	}
+	a.note = joinWish(a.note, text.Cut(cleanWish(clause, a.zh), 150))
 }
 
 // partOf is 一份不要辣 behind two portions: a wish about some of them.
@@ -230,11 +240,24 @@ func (a *ask) settleRemarks(past before) {
 		case r.text == "" || r.at == 0 && !r.wish && !aboutAll(r.text):
 		case r.at == 0 || r.at == named:
 			a.noteItems(r.text, r.at)
+		case r.at == len(a.items):
+			a.noteLast(r.text)
 		default:
 			a.noteItems(r.text, r.at-1)
 		}
 	}
 	a.remarks = nil
+}
+
+// named counts the dishes that stand in one clause with an item: a wish behind them may be about any.
+func (a *ask) named(at int) int {
+	n := 0
+	for _, it := range a.items {
+		if at >= 0 && at < len(a.items) && it.clause == a.items[at].clause {
+			n++
+		}
+	}
+	return n
 }
 
 // looseDish reads the clause before 来一份 as the dish, if it asks nothing by itself.

@@ -63,8 +63,8 @@ func (f *finder) part(word string) (Dish, error) {
 	if other := partial(f.all, word); len(other) == 1 {
 		return Dish{}, f.notToday(other[0])
 	}
-	return Dish{}, fault.New(fault.NotFound, "没有“%s”这道菜；今天有：%s / there is no dish %q; today's menu has these",
-		word, names(near(f.today.Dishes, word)), word)
+	return Dish{}, fault.New(fault.NotFound, "没有“%s”这道菜；今天有：%s / there is no dish %q; on today's menu: %s",
+		word, namesZh(near(f.today.Dishes, word)), word, namesEn(near(f.today.Dishes, word)))
 }
 
 func unclear(word string, dishes []Dish) error {
@@ -152,9 +152,21 @@ func near(dishes []Dish, word string) []Dish {
 }
 
 func names(dishes []Dish) string {
+	return listed(dishes, "、", func(d Dish) string { return d.Name + "（" + d.NameEn + "）" })
+}
+
+func namesZh(dishes []Dish) string {
+	return listed(dishes, "、", func(d Dish) string { return d.Name })
+}
+
+func namesEn(dishes []Dish) string {
+	return listed(dishes, ", ", func(d Dish) string { return d.NameEn })
+}
+
+func listed(dishes []Dish, between string, name func(Dish) string) string {
 	out := make([]string, 0, len(dishes))
 	for _, d := range dishes {
-		out = append(out, d.Name+"（"+d.NameEn+"）")
+		out = append(out, name(d))
 	}
-	return strings.Join(out, "、")
+	return strings.Join(out, between)
 }

@@ -82,7 +82,7 @@ func quote(ctx context.Context, menu Menu, args orderArguments) (Quote, error) {
 			return Quote{}, fault.New(fault.Conflict, "%s（%s）只剩 %d 份 / only %d left", d.Name, d.NameEn, d.Stock, d.Stock)
 		}
 		for _, c := range t.conflicts(d) {
-			out.Warnings = append(out.Warnings, Warning{c.code, d.ID, c.zh, c.en})
+			out.Warnings = append(out.Warnings, Warning{c.code, d.ID, d.Name + "：" + c.zh, d.NameEn + ": " + c.en})
 		}
 	}
 	return out, nil

@@ -58,9 +58,9 @@ func TestQuote_warnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, _ := json.Marshal(q.Warnings)
-	want := `[{"code":"spicy","dishId":"food-001","text":"您不吃辣，这道菜是辣的","textEn":"You do not eat spicy food; this dish is spicy"},` +
-		`{"code":"allergen","dishId":"food-002","text":"您对花生过敏，这道菜含花生","textEn":"You are allergic to peanut; this dish contains it"},` +
-		`{"code":"spicy","dishId":"food-002","text":"您不吃辣，这道菜是辣的","textEn":"You do not eat spicy food; this dish is spicy"}]`
+	want := `[{"code":"spicy","dishId":"food-001","text":"水煮牛肉：您不吃辣，这道菜是辣的","textEn":"Sichuan boiled beef: You do not eat spicy food; this dish is spicy"},` +
+		`{"code":"allergen","dishId":"food-002","text":"宫保鸡丁：您对花生过敏，这道菜含花生","textEn":"Kung pao chicken: You are allergic to peanut; this dish contains it"},` +
+		`{"code":"spicy","dishId":"food-002","text":"宫保鸡丁：您不吃辣，这道菜是辣的","textEn":"Kung pao chicken: You do not eat spicy food; this dish is spicy"}]`
 	if string(raw) != want {
 		t.Errorf("got  %s\nwant %s", raw, want)
 	}

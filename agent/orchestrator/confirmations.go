@@ -26,6 +26,9 @@ func (m *Module) confirm(c echo.Context) error { return m.decide(c, agent.Confir
 func (m *Module) reject(c echo.Context) error { return m.decide(c, agent.ConfirmationRejected) }
 
 func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
+	if err := mayDecide(c); err != nil {
+		return err
+	}
 	user := userOf(c)
 	var body decisionBody
 	if err := readJSON(c.Request().Body, &body); err != nil {

@@ -7,29 +7,34 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/identity"
 )
 
 // defaultUser is who calls when nobody is named and no keys are configured (design, section 12).
 const defaultUser = "local"
 
-const userKey = "user"
+const callerKey = "caller"
 
-// identify finds out who calls and what the path names, before any handler. Bound to loopback and without
-// keys, callers name themselves. Ids in the path are taken as the client wrote them: one that holds a
+// identify finds out who calls and what the path names, before any handler. With keys the listener has
+// found the caller out; without them, bound to loopback, callers name themselves. Ids in the path are taken as the client wrote them: one that holds a
 // slash arrives escaped.
 func identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		user, err := named(c.Request().Header.Get("X-User-ID"))
-		if err != nil {
-			return err
+		caller, known := identity.From(c.Request().Context())
+		if !known { // no keys are configured
+			user, err := named(c.Request().Header.Get("X-User-ID"))
+			if err != nil {
+				return err
+			}
+			caller = identity.Identity{User: user, Role: identity.Admin}
 		}
 		if err := unescapeParams(c); err != nil {
 			return err
 		}
-		c.Set(userKey, user)
+		c.Set(callerKey, caller)
 		ctx := c.Request().Context()
 		ids := flow.From(ctx)
-		ids.UserID = user
+		ids.UserID = caller.User
 		c.SetRequest(c.Request().WithContext(flow.With(ctx, ids)))
 		return next(c)
 	}
@@ -37,8 +42,20 @@ func identify(next echo.HandlerFunc) echo.HandlerFunc {
 
 // userOf tells who calls.
 func userOf(c echo.Context) string {
-	user, _ := c.Get(userKey).(string)
-	return user
+	return callerOf(c).User
+}
+
+func callerOf(c echo.Context) identity.Identity {
+	caller, _ := c.Get(callerKey).(identity.Identity)
+	return caller
+}
+
+// mayDecide refuses decisions of callers that are no persons: an agent never approves its own calls.
+func mayDecide(c echo.Context) error {
+	if caller := callerOf(c); !caller.Role.MayDecide() {
+		return fault.New(fault.Denied, "a key with the role %s decides no confirmations", caller.Role)
+	}
+	return nil
 }
 
 func named(id string) (string, error) {

@@ -44,6 +44,9 @@ func (m *Module) runStandard(c echo.Context) error {
 // resume records the answers and shows how the run goes on. Answers that come too late, or contradict,
 // change nothing; the stream shows how things stand. Unknown ids are skipped.
 func (m *Module) resume(c echo.Context, in agui.RunAgentInput) error {
+	if err := mayDecide(c); err != nil {
+		return err
+	}
 	ctx, user := c.Request().Context(), userOf(c)
 	known, err := m.answered(ctx, user, in)
 	if err != nil {

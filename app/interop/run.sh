@@ -35,21 +35,33 @@ if [ "$wanted" != "$(cat "$npm_dir/installed" 2>/dev/null)" ]; then
 fi
 
 rm -rf "$work" && mkdir -p "$work"
-./agentmesh serve --listen 127.0.0.1:0 --data "$work/data" >"$work/out" 2>"$work/log" &
-server=$!
-trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true' EXIT
-url=
-for _ in $(seq 100); do
-  url=$(sed -n 's/^ *page *\(http[^ ]*\)\/$/\1/p' "$work/out")
-  [ -n "$url" ] && break
-  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; echo "the server did not start" >&2; exit 1; }
-  sleep 0.1
-done
-[ -n "$url" ] || { echo "the server did not say where it is" >&2; exit 1; }
+servers=()
+trap 'kill "${servers[@]}" 2>/dev/null; wait 2>/dev/null || true' EXIT
 
-export CHROMIUM AGENTMESH_URL="$url" AGENTMESH_NPM="$npm_dir" AGENTMESH_SHOTS="$shots"
+serve() { # serve NAME: starts a server and prints its URL
+  ./agentmesh serve --listen 127.0.0.1:0 --data "$work/$1" >"$work/$1.out" 2>"$work/$1.log" &
+  servers+=($!)
+  url=
+  for _ in $(seq 100); do
+    url=$(sed -n 's/^ *page *\(http[^ ]*\)\/$/\1/p' "$work/$1.out")
+    [ -n "$url" ] && return
+    kill -0 "${servers[-1]}" 2>/dev/null || break
+    sleep 0.1
+  done
+  cat "$work/$1.log" >&2
+  echo "the server did not start" >&2
+  exit 1
+}
+
+serve open
+AGENTMESH_URL=$url
+AGENTMESH_KEY=key-of-the-browser-test
+export AGENTMESH_API_KEYS="ann:person:$AGENTMESH_KEY"
+serve keyed
+AGENTMESH_KEYED_URL=$url
+export CHROMIUM AGENTMESH_URL AGENTMESH_KEYED_URL AGENTMESH_KEY AGENTMESH_NPM="$npm_dir" AGENTMESH_SHOTS="$shots"
 status=0
 node --test --test-reporter=spec ui/test/*.test.mjs app/interop/*.test.mjs || status=$?
-[ "$status" = 0 ] || { echo "--- the server's log ---"; tail -n 40 "$work/log"; } >&2
+[ "$status" = 0 ] || { echo "--- the server's log ---"; tail -n 40 "$work"/*.log; } >&2
 echo "screenshots: $shots"
 exit "$status"

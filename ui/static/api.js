@@ -1,4 +1,5 @@
 /** The server's REST interface. Every answer that is not a success becomes an ApiError. */
+import { askForKey, authorization } from './key.js';
 
 export class ApiError extends Error {
   /** @param {number} status 0 means that no answer came at all */
@@ -28,8 +29,16 @@ function learnClock(response) {
  * One request. @returns {Promise<Response>}
  * @param {string} method @param {string} path below /api/v1 @param {object} [options] body, headers, signal
  */
-export async function call(method, path, { body, headers = {}, signal } = {}) {
-  const init = { method, headers: { ...headers }, signal, cache: 'no-store', credentials: 'same-origin' };
+export async function call(method, path, options = {}) {
+  const had = authorization();
+  const response = await send(method, path, options);
+  if (response.status === 401 && await askForKey(Boolean(had.Authorization))) return call(method, path, options);
+  if (!response.ok) throw new ApiError(response.status, await problemOf(response));
+  return response;
+}
+
+async function send(method, path, { body, headers = {}, signal }) {
+  const init = { method, headers: { ...headers, ...authorization() }, signal, cache: 'no-store', credentials: 'same-origin' };
   if (method !== 'GET') {
     init.headers['Content-Type'] = 'application/json';
     init.body = JSON.stringify(body ?? {});
@@ -42,7 +51,6 @@ export async function call(method, path, { body, headers = {}, signal } = {}) {
     throw new ApiError(0, { detail: err.message, code: 'network' });
   }
   learnClock(response);
-  if (!response.ok) throw new ApiError(response.status, await problemOf(response));
   return response;
 }
 

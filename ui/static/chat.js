@@ -122,6 +122,10 @@ export class Chat {
   /** Sends one message; false when it was not taken. */
   send(text) {
     const content = text.trim();
+    if (content && this.active && openConfirmation(this.active)) {
+      this.notice = { code: 'confirmation_open' };
+      this.changed();
+    }
     if (!content || this.active) return false;
     const turn = newTurn({ text: content, live: true });
     this.turns.push(turn);

@@ -35,7 +35,7 @@ export function ConfirmCard({ part, result, live, onDecide }) {
     ${part.problem && html`<p class="confirm-problem" role="alert" data-testid="confirm-problem">${problemText(part)}</p>`}
     ${open
       ? html`<${Buttons} part=${part} isOrder=${isOrder} over=${left.ms <= 0} onDecide=${onDecide} />`
-      : html`<${Decision} part=${part} result=${result} />`}
+      : html`<${Decision} part=${part} result=${result} isOrder=${isOrder} />`}
   </section>`;
 }
 
@@ -100,13 +100,13 @@ function Buttons({ part, isOrder, over, onDecide }) {
 }
 
 /** What was decided, by whom and when, and what became of it. */
-function Decision({ part, result }) {
+function Decision({ part, result, isOrder }) {
   const outcome = outcomeOf(result);
   const good = part.status === 'CONFIRMED' && !outcome.problem;
   return html`<p class=${`decision ${good ? 'is-good' : ''}`} data-testid="confirm-decision">
     <${Icon} name=${good ? 'check' : part.status === 'CONFIRMED' ? 'cross' : 'minus'} size="16" />
-    <span><strong>${t(`confirm.${part.status}`)}</strong>
-      ${part.decidedBy && html`<span class="quiet"> · ${t('confirm.by', { who: part.decidedBy })}</span>`}
+    <span><strong>${t(isOrder ? `confirm.${part.status}` : `confirm.tool.${part.status}`)}</strong>
+      ${part.decidedBy && part.decidedBy !== 'system' && html`<span class="quiet"> · ${t('confirm.by', { who: part.decidedBy })}</span>`}
       ${part.decidedAt && html`<span class="quiet"> · <time datetime=${part.decidedAt}>${clock(part.decidedAt)}</time></span>`}
       ${outcome.orderId && html`<span class="quiet"> · ${t('confirm.order', { id: outcome.orderId })}</span>`}
       ${part.status === 'CONFIRMED' && outcome.problem && html`<span> · ${t('confirm.notPlaced', { why: outcome.problem })}</span>`}

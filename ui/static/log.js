@@ -25,7 +25,7 @@ export function Log({ chat, kinds, onAsk }) {
   };
   useLayoutEffect(() => {
     follow.current = true; // a new question, or another conversation
-    bottom();
+    if (count) bottom();
   }, [chat, count]);
   useEffect(() => {
     const watcher = new ResizeObserver(() => follow.current && bottom());

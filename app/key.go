@@ -1,0 +1,77 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"agentmesh/app/platform/identity"
+)
+
+// keyCommand manages the keys of a data folder. A running program notices a change by itself.
+func keyCommand() *cobra.Command {
+	data := "data"
+	if v := os.Getenv("AGENTMESH_DATA"); v != "" {
+		data = v
+	}
+	cmd := &cobra.Command{Use: "key", Short: "Add, list and revoke the keys that callers need"}
+	cmd.PersistentFlags().StringVar(&data, "data", data, "folder of the databases [AGENTMESH_DATA]")
+	cmd.AddCommand(keyAdd(&data), keyList(&data), keyRevoke(&data))
+	return cmd
+}
+
+func keyAdd(data *string) *cobra.Command {
+	var user, role string
+	cmd := &cobra.Command{
+		Use: "add NAME", Short: "Make a key and print its secret, once", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := openKeyring(*data, "")
+			if err != nil {
+				return err
+			}
+			if user == "" {
+				user = args[0]
+			}
+			secret, err := r.add(args[0], user, identity.Role(role), time.Now())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), secret)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&user, "user", "", "whose key it is (default: the key's name)")
+	cmd.Flags().StringVar(&role, "role", string(identity.Person), "person (decides own confirmations), agent (decides nothing), admin")
+	return cmd
+}
+
+func keyList(data *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the keys of the folder", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := openKeyring(*data, "")
+			if err != nil {
+				return err
+			}
+			for _, k := range r.stored {
+				fmt.Fprintf(cmd.OutOrStdout(), "%-20s %-8s user %-20s %s\n", k.Name, k.Role, k.User, k.CreatedAt.Format(time.RFC3339))
+			}
+			return nil
+		},
+	}
+}
+
+func keyRevoke(data *string) *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke NAME", Short: "Take a key out of use", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := openKeyring(*data, "")
+			if err != nil {
+				return err
+			}
+			return r.revoke(args[0])
+		},
+	}
+}
