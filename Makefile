@@ -10,7 +10,7 @@ GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test check go-test node-test fmt golden fuzz cover tools clean compiler
+.PHONY: help serve build test check go-test node-test fmt golden fuzz cover figures tools clean compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ fuzz: ## run each fuzz target for a minute
 
 cover: ## test coverage by package
 	go test -cover ./...
+
+figures: build ## measure binary size, start and memory, as the README states them
+	docs/measure/figures.sh
 
 clean: ## remove what was built and installed here
 	rm -rf agentmesh $(TOOLS)

@@ -42,7 +42,7 @@ func TestBadRequestsAreRefusedBeforeAnyStream(t *testing.T) {
 		{"confirm long id", "POST", "/api/v1/runs/" + long + "/confirm", `{}`, 404},
 		{"confirm not UTF-8", "POST", "/api/v1/runs/%ff%fe/confirm", `{}`, 404},
 		{"cancel unknown run", "POST", "/api/v1/runs/run-none/cancel", `{}`, 404},
-		{"confirm by GET", "GET", "/api/v1/runs/run-none/confirm", ``, 404},
+		{"confirm by GET", "GET", "/api/v1/runs/run-none/confirm", ``, 405},
 		{"unknown skill", "POST", "/api/v1/skill-marketplace/none/enable", `{}`, 404},
 		{"unknown order", "GET", "/api/v1/orders/none", ``, 404},
 		{"bad limit", "GET", "/api/v1/orders?limit=0", ``, 400},

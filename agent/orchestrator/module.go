@@ -151,6 +151,10 @@ func handleError(err error, c echo.Context) {
 	}
 	var he *echo.HTTPError
 	if errors.As(err, &he) {
+		if he.Code == http.StatusMethodNotAllowed {
+			fault.MethodNotAllowed(c.Response(), c.Response().Header().Get(echo.HeaderAllow))
+			return
+		}
 		err = fromEcho(he)
 	}
 	if errors.Is(err, agent.ErrNotFound) {
@@ -164,8 +168,6 @@ func fromEcho(he *echo.HTTPError) error {
 	switch he.Code {
 	case http.StatusNotFound:
 		return fault.New(fault.NotFound, "there is no such path")
-	case http.StatusMethodNotAllowed:
-		return fault.New(fault.NotFound, "this path has no such method")
 	case http.StatusRequestEntityTooLarge:
 		return fault.New(fault.TooLarge, "the body is too large")
 	}

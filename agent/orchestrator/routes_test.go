@@ -2,6 +2,8 @@ package orchestrator
 
 import (
 	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -35,5 +37,20 @@ func TestGoldenRoutes(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Errorf("the routes changed (make golden rewrites %s):\n%s", path, got)
+	}
+}
+
+// Every path answers a method that it does not take with 405 and the methods that it does (RFC 9110, 15.5.6).
+func TestMethodsNotTaken(t *testing.T) {
+	t.Parallel()
+	e := echo.New()
+	e.HTTPErrorHandler = handleError
+	(&Module{}).routes(e)
+	for _, r := range e.Routes() {
+		rec := httptest.NewRecorder()
+		e.ServeHTTP(rec, httptest.NewRequest(http.MethodTrace, strings.NewReplacer(":", "", "*", "x").Replace(r.Path), http.NoBody))
+		if rec.Code != http.StatusMethodNotAllowed || !strings.Contains(rec.Header().Get("Allow"), r.Method) || rec.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("TRACE %s: %d, Allow %q, want 405 with %s", r.Path, rec.Code, rec.Header().Get("Allow"), r.Method)
+		}
 	}
 }
