@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/text"
 )
 
@@ -218,11 +220,23 @@ func (s *Service) left(runID string, ended bool, grace time.Duration) {
 			if s.live.watchers(runID) > 0 {
 				return
 			}
-			j, err := s.load(base, runID)
-			if err == nil && j.Run.Status != agent.AwaitingConfirmation && !j.Run.Status.Final() {
-				_, _ = s.requestCancel(base, runID, agent.ClientLeft)
+			if err := s.abandon(base, runID); err != nil {
+				flow.Log(base).Error().Err(err).Str("runId", runID).Msg("run that nobody watches goes on")
 			}
 			s.live.forget(runID)
 		})
 	})
+}
+
+// abandon cancels a run that its clients have left, unless it waits for a person or has ended.
+func (s *Service) abandon(ctx context.Context, runID string) error {
+	j, err := s.load(ctx, runID)
+	if errors.Is(err, agent.ErrNotFound) {
+		return nil // deleted with its conversation
+	}
+	if err != nil || j.Run.Status == agent.AwaitingConfirmation || j.Run.Status.Final() {
+		return err
+	}
+	_, err = s.requestCancel(ctx, runID, agent.ClientLeft)
+	return err
 }

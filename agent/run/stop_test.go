@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -185,13 +186,19 @@ func TestInterruptedEffectIsNotRepeated(t *testing.T) {
 	want(t, "call", w.journal(r.ID).Invocations[0].Status, capability.Indeterminate)
 }
 
+// execute changes the database behind the engine's back.
+func (w *world) execute(statement string, args ...any) {
+	w.t.Helper()
+	db := openRaw(w.t, w.path)
+	_, err := db.Exec(statement, args...)
+	must(w.t, err)
+	must(w.t, db.Close())
+}
+
 // forgetResult puts a finished call back to RUNNING, as a kill between effect and record leaves it.
 func (w *world) forgetResult(runID string) {
 	w.t.Helper()
-	db := openRaw(w.t, w.path)
-	_, err := db.Exec(`UPDATE invocations SET status = 'RUNNING', final = 0, result = '' WHERE run_n = (SELECT n FROM runs WHERE id = ?)`, runID)
-	must(w.t, err)
-	must(w.t, db.Close())
+	w.execute(`UPDATE invocations SET status = 'RUNNING', final = 0, result = '' WHERE run_n = (SELECT n FROM runs WHERE id = ?)`, runID)
 }
 
 func TestNobodyWatchesForTooLong(t *testing.T) {
@@ -209,6 +216,26 @@ func TestNobodyWatchesForTooLong(t *testing.T) {
 		got := w.journal(r.ID).Run
 		want(t, "after it", got.Status, agent.Cancelled)
 		want(t, "reason", got.FinishReason, agent.ClientLeft)
+		w.stop()
+	})
+}
+
+// A cancel that could not be written is told of: the run goes on with nobody to see it.
+func TestALeftRunThatCannotBeCancelledIsLogged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := &logged{}
+		w := newWorld(t, func(w *world) { w.log = log })
+		w.model.script(speakAndHang("x"))
+		r := w.send("t1", "go")
+		w.until(r.ID, agent.MessageStarted) // and leaves
+		w.execute(`CREATE TRIGGER refused BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'disk is full'); END`)
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		w.execute(`DROP TRIGGER refused`)
+		if said := log.String(); !strings.Contains(said, r.ID) || !strings.Contains(said, "disk is full") {
+			t.Errorf("it logged %q, want the run and the cause", said)
+		}
 		w.stop()
 	})
 }
