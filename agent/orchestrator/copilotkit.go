@@ -19,7 +19,7 @@ import (
 // copilotAgent is the name under which a CopilotKit page finds the agent without being told one.
 const copilotAgent = "default"
 
-// copilotRoutes are what a CopilotKit page asks of its runtime, over its REST transport. They are no published
+// copilotRoutes are what a CopilotKit page asks of its runtime, over its REST transport (design, section 3). They are no published
 // contract: everything that is particular to them is in this file, as @copilotkit/core 1.75.0 has it.
 func (m *Module) copilotRoutes(e *echo.Echo) {
 	e.GET("/copilotkit/info", m.copilotInfo)
