@@ -122,7 +122,7 @@ func (a *App) startModules(ctx context.Context) error {
 func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 	addr, split := a.place.split[m.Name()]
 	if !split {
-		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), a.observed(m)))
+		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), authenticate(a.keys, a.wiring.network, a.observed(m))))
 		return nil
 	}
 	l, err := listen(addr)
@@ -137,7 +137,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 // guarded lets only requests for us through: to a Host that we answer to and from our own pages, or from
 // a module that has the internal key, which no web page can know.
 func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
-	next = authenticate(a.keys, a.wiring.network.HasKey, next)
+	next = authenticate(a.keys, a.wiring.network, next)
 	strict := guard(allowedHosts(addr, a.config), next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.wiring.network.HasKey(r) {

@@ -114,7 +114,7 @@ func New(deps Deps) *Module {
 	m := &Module{deps: deps}
 	e := echo.New()
 	e.HTTPErrorHandler = handleError
-	e.Use(recoverPanics, identify, limitBody, requireJSON)
+	e.Use(recoverPanics, requireCaller, plainParams, limitBody, requireJSON)
 	m.routes(e)
 	m.handler = e
 	return m

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"regexp"
 	"time"
+
+	"agentmesh/app/platform/identity"
 )
 
 // The headers that carry identifiers between modules. The trace goes in the W3C header.
@@ -93,6 +95,9 @@ func Middleware(module string, next http.Handler, observers ...Observer) http.Ha
 			ids.TraceID = NewTraceID()
 		}
 		ids.SpanID = NewSpanID()
+		if caller, known := identity.From(r.Context()); known {
+			ids.UserID = caller.User
+		}
 		ctx := With(r.Context(), ids)
 		began := time.Now()
 		Log(ctx).Debug().Str("module", module).Str("method", r.Method).Str("path", r.URL.Path).Msg("[FLOW] in")
