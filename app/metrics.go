@@ -96,11 +96,11 @@ func (c *counts) readFrom(db *rundb.DB) {
 	status := []string{"status"}
 	c.gauge("agentmesh_runs", "Stored runs.", status, func(ctx context.Context) (map[string]int, error) {
 		now, err := db.RunsByStatus(ctx)
-		return named(now, agent.Pending, agent.Running, agent.AwaitingConfirmation, agent.Succeeded, agent.Failed, agent.Cancelled), err
+		return byName(now, agent.Pending, agent.Running, agent.AwaitingConfirmation, agent.Succeeded, agent.Failed, agent.Cancelled), err
 	})
 	c.gauge("agentmesh_orders", "Stored orders.", status, func(ctx context.Context) (map[string]int, error) {
 		now, err := db.OrdersByStatus(ctx)
-		return named(now, order.Placing, order.Confirmed, order.Rejected, order.Cancelled), err
+		return byName(now, order.Placing, order.Confirmed, order.Rejected, order.Cancelled), err
 	})
 	c.gauge("agentmesh_confirmations_open", "Questions that wait for a person.", nil, func(ctx context.Context) (map[string]int, error) {
 		n, err := db.CountOpenConfirmations(ctx)
@@ -108,8 +108,8 @@ func (c *counts) readFrom(db *rundb.DB) {
 	})
 }
 
-// named gives a number for each status, also for those that nothing has.
-func named[S comparable](now map[S]int, all ...S) map[string]int {
+// byName gives a number for each status, also for those that nothing has.
+func byName[S comparable](now map[S]int, all ...S) map[string]int {
 	out := make(map[string]int, len(all))
 	for _, s := range all {
 		out[fmt.Sprint(s)] = now[s]
@@ -117,10 +117,13 @@ func named[S comparable](now map[S]int, all ...S) map[string]int {
 	return out
 }
 
-// answered counts a request of a module.
-func (c *counts) answered(module string, status int, took time.Duration) {
-	add(c.requests, 1, module, fmt.Sprintf("%dxx", status/100))
-	c.took.WithLabelValues(module).Observe(took.Seconds())
+// observe counts a request of a module when it is answered (flow.Observer).
+func (c *counts) observe(r *http.Request, module string) (context.Context, func(status int)) {
+	began := time.Now()
+	return r.Context(), func(status int) {
+		add(c.requests, 1, module, fmt.Sprintf("%dxx", status/100))
+		c.took.WithLabelValues(module).Observe(time.Since(began).Seconds())
+	}
 }
 
 // called counts receipts. A model may ask for a tool of any name; those that are none count as one.

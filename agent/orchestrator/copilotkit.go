@@ -23,8 +23,8 @@ const copilotAgent = "default"
 // contract: everything that is particular to them is in this file, as @copilotkit/core 1.75.0 has it.
 func (m *Module) copilotRoutes(e *echo.Echo) {
 	e.GET("/copilotkit/info", m.copilotInfo)
-	e.POST("/copilotkit/agent/:name/run", m.runStandard, onlyCopilotAgent)
-	e.POST("/copilotkit/agent/:name/connect", m.copilotConnect, onlyCopilotAgent)
+	e.POST("/copilotkit/agent/:name/run", m.runStandard, onlyCopilotAgent, m.limitStreams)
+	e.POST("/copilotkit/agent/:name/connect", m.copilotConnect, onlyCopilotAgent, m.limitStreams)
 	e.POST("/copilotkit/agent/:name/stop/:thread", m.copilotStop, onlyCopilotAgent)
 }
 
