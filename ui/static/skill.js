@@ -58,13 +58,14 @@ function Control({ skill, name, state, busy, onChange, onAsk }) {
 function Question({ skill, name, tools, missing, onYes, onNo }) {
   const box = useRef(null);
   useEffect(() => { box.current.focus(); }, []);
-  const writes = (skill.capabilities || []).filter((one) => tools.has(one) && !tools.get(one).readOnly);
+  const writes = (skill.capabilities || []).map((one) => tools.get(one)).filter((tool) => tool?.enabled && !tool.readOnly)
+    .map((tool) => (tool.requiresConfirmation ? t('skills.asksFirst', { tool: toolLabel(tool.name) }) : toolLabel(tool.name)));
   return html`<section class="skill-question" role="group" tabindex="-1" ref=${box} data-testid="skill-question"
       aria-label=${t(skill.installed ? 'skills.askMore' : 'skills.ask', { name })}>
     <h3>${t(skill.installed ? 'skills.askMore' : 'skills.ask', { name })}</h3>
     <ul class="grants">${missing.map((one) => html`<li key=${one}>${permissionLabel(one)}</li>`)}
       ${missing.length === 0 && html`<li>${t('skills.noPermissions')}</li>`}</ul>
-    ${writes.length > 0 && html`<p>${t('skills.writes', { tools: writes.map(toolLabel).join(t('list.and')) })}</p>`}
+    ${writes.length > 0 && html`<p>${t('skills.writes', { tools: writes.join(t('list.and')) })}</p>`}
     <div class="skill-buttons">
       <button type="button" class="button is-small" onClick=${onNo}>${t('skills.no')}</button>
       <button type="button" class="button is-small is-primary" data-testid="skill-agree" onClick=${onYes}>${t('skills.yes')}</button>

@@ -66,7 +66,7 @@ function Waterfall({ trace }) {
   const whole = Math.max(trace.durationMs, 1);
   return html`<div class="waterfall" data-testid="waterfall">
     <div class="axis" aria-hidden="true"><span></span>
-      <span class="axis-ticks">${ticks.map((share) => html`<span key=${share}>${share ? duration(whole * share) : '0'}</span>`)}</span><span></span>
+      <span class="axis-ticks">${ticks.map((share) => html`<span key=${share} style=${{ left: `${share * 100}%`, transform: `translateX(${share * -100}%)` }}>${share ? duration(whole * share) : '0'}</span>`)}</span><span></span>
     </div>
     <ol>${trace.spans.map((span) => html`<${Bar} key=${span.spanId} span=${span} offset=${Date.parse(span.startedAt) - start} whole=${whole} />`)}</ol>
   </div>`;

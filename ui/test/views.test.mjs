@@ -59,7 +59,7 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
     assert.match(await food.locator(byId('skill-permissions')).innerText(), /未同意/);
     await me.page.keyboard.press('Enter');
     const question = food.locator(byId('skill-question'));
-    assert.match(await question.innerText(), /替你下单[\s\S]*提交订单/);
+    assert.match(await question.innerText(), /替你下单[\s\S]*提交订单（每次先问你）/);
     assert.equal(await food.getAttribute('data-installed'), 'false', 'nothing is granted before the yes');
     await me.shot('views-market-question');
     const [install] = await Promise.all([
@@ -182,6 +182,7 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
     test(`${look.name}: every view fits and can be read`, async () => {
       const one = await Visitor.open(browser, { ...USER, ...look.options });
       await looksRight(one, `views-chat-${look.name}`);
+      if (look.options.isMobile) await drawer(one, look.name);
       for (const view of ['orders', 'skills', 'audit']) {
         await go(one, view);
         await one.at({ orders: 'order', skills: 'skill', audit: 'record' }[view]).first().waitFor();
@@ -222,6 +223,15 @@ async function go(me, view) {
   await link.click();
   await me.at(`view-${view}`).waitFor();
   await until('the drawer to be closed', async () => (await me.page.locator('.backdrop').count()) === 0);
+}
+
+/** The way to the views on a phone: it takes the focus, fits, and gives the focus back. */
+async function drawer(me, look) {
+  await me.at('open-sidebar').click();
+  await until('the focus in the drawer', () => me.at('sidebar').evaluate((el) => el.contains(document.activeElement)));
+  await looksRight(me, `views-drawer-${look}`);
+  await me.page.keyboard.press('Escape');
+  await until('the focus back', () => me.at('open-sidebar').evaluate((el) => el === document.activeElement));
 }
 
 function attributes(me, name) {

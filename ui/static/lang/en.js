@@ -200,6 +200,7 @@ export default {
   'skills.askMore': 'The new version of “{name}” also needs:',
   'skills.noPermissions': 'It needs no permissions',
   'skills.writes': 'Tools of it that change something: {tools}',
+  'skills.asksFirst': '{tool} (asks you each time)',
   'skills.yes': 'Agree and install',
   'skills.no': 'Not now',
   'skills.granted': 'granted',

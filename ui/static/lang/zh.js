@@ -200,6 +200,7 @@ export default {
   'skills.askMore': '“{name}”的新版本还需要：',
   'skills.noPermissions': '不需要任何权限',
   'skills.writes': '其中会改动数据的工具：{tools}',
+  'skills.asksFirst': '{tool}（每次先问你）',
   'skills.yes': '同意并安装',
   'skills.no': '先不装',
   'skills.granted': '已同意',
