@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { looks, looksRight } from './look.mjs';
 import { Visitor, byId, launch, unset, until } from './page.mjs';
 
-const USER = { extraHTTPHeaders: { 'X-User-ID': 'timeline' } };
+const USER = { extraHTTPHeaders: { 'X-User-ID': `timeline-${process.pid}` } };
 
 describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
   let browser;
