@@ -82,7 +82,7 @@ function Body({ record }) {
       <dt>${t('audit.source')}</dt><dd>${known(`source.${record.source}`, record.source)}</dd>
       ${record.code && html`<dt>${t('audit.code')}</dt><dd><code>${record.code}</code></dd>`}
       <dt>${t('audit.invocation')}</dt><dd><code>${record.invocationId}</code></dd>
-      <dt>${t('run.trace')}</dt><dd><code>${record.traceId}</code></dd>
+      ${record.traceId && html`<dt>${t('run.trace')}</dt><dd><code>${record.traceId}</code></dd>`}
     </dl>
     <p class="tool-label">${t('card.arguments')}</p>
     <pre tabindex="0">${pretty(record.input) || t('card.none')}</pre>
@@ -90,7 +90,7 @@ function Body({ record }) {
     <pre tabindex="0">${pretty(record.output) || t('card.none')}</pre>
     <p class="links">
       ${record.threadId && html`<a href=${threadAddress(record.threadId)}>${t('orders.thread')}</a>`}
-      <a href=${auditAddress({ runId: record.runId })} data-testid="record-only-run">${t('audit.onlyRun')}</a>
+      ${record.runId && html`<a href=${auditAddress({ runId: record.runId })} data-testid="record-only-run">${t('audit.onlyRun')}</a>`}
     </p>
   </div>`;
 }
