@@ -19,6 +19,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 )
 
 const (
@@ -91,6 +92,8 @@ func (h *Handler) serveRPC(w http.ResponseWriter, r *http.Request) {
 	ids := flow.From(r.Context())
 	ids.RPCID = strings.Trim(string(call.ID), `"`)
 	ctx := flow.With(r.Context(), ids)
+	span.Describe(ctx, span.Agent, "invoke_agent "+h.card.Name, "gen_ai.operation.name", "invoke_agent", "gen_ai.agent.name", h.card.Name,
+		"rpc.system", "jsonrpc", "rpc.method", call.Method, "agentmesh.rpc.id", ids.RPCID)
 	defer func() {
 		if p := recover(); p != nil {
 			flow.Log(ctx).Error().Err(fmt.Errorf("%v\n%s", p, debug.Stack())).Msg("a2a handler panicked")
@@ -106,6 +109,7 @@ func (h *Handler) serveRPC(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Err() != nil {
 			return // nobody is there to read it
 		}
+		span.Fail(ctx, string(fault.CodeOf(err)))
 		WriteError(w, http.StatusOK, call.ID, err)
 		return
 	}

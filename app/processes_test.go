@@ -139,6 +139,16 @@ func (p *process) ask(thread, message string) (text, trace string) {
 	return text, resp.Header.Get("X-Trace-Id")
 }
 
+// trace runs the command that shows a trace.
+func (p *process) trace(id string) string {
+	p.t.Helper()
+	var out, errs bytes.Buffer
+	if status := app.Run([]string{"trace", id, "--url", p.url}, &out, &errs); status != 0 {
+		p.t.Fatalf("trace: %d %s", status, errs.String())
+	}
+	return out.String()
+}
+
 // TestFiveProcesses runs every module in a process of its own, follows one order through all of them by
 // its trace, kills Food, and starts it again: the others find it.
 func TestFiveProcesses(t *testing.T) {
@@ -168,6 +178,9 @@ func TestFiveProcesses(t *testing.T) {
 			}
 		}
 	}
+	if got := front.trace(trace); !strings.Contains(got, "mcp                  tools/call list_menu_by_day") || strings.Contains(got, "missing") {
+		t.Errorf("got the trace\n%s", got)
+	}
 	if text, _ := front.ask("t2", "上海天气怎么样？"); !strings.Contains(text, "℃") {
 		t.Errorf("the weather was answered with %q", text)
 	}
@@ -176,6 +189,9 @@ func TestFiveProcesses(t *testing.T) {
 	if text, _ := front.ask("t3", "帮我订一份水煮牛肉。"); strings.Contains(text, "order-") || text == "" {
 		t.Errorf("with Food dead the order was answered with %q", text)
 	}
+	if got := front.trace(trace); !strings.Contains(got, "food did not answer") || !strings.Contains(got, "tools/call list_menu_by_day") {
+		t.Errorf("with Food dead got the trace\n%s\nwant what the others know of it", got)
+	}
 	if status := ready(t, gateway); status != http.StatusServiceUnavailable {
 		t.Errorf("readyz of the gateway with Food dead: %d, want 503", status)
 	}
@@ -183,6 +199,9 @@ func TestFiveProcesses(t *testing.T) {
 	food.start()
 	if text, _ := front.ask("t4", "帮我订一份水煮牛肉。"); !strings.Contains(text, "order-") {
 		t.Errorf("with Food back the order was answered with %q", text)
+	}
+	if got := front.trace(trace); !strings.Contains(got, "invoke_agent Food Agent") {
+		t.Errorf("with Food back got the trace\n%s\nwant Food's spans from before it died", got)
 	}
 	for end := time.Now().Add(5 * time.Second); ready(t, gateway) != http.StatusOK; {
 		if time.Now().After(end) {

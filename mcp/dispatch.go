@@ -15,6 +15,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 )
 
 const methodCallTool = "tools/call"
@@ -65,6 +66,8 @@ func guard(next sdk.MethodHandler) sdk.MethodHandler {
 				headers = extra.Header
 			}
 			ctx = withIDs(ctx, call.Params.Meta, headers)
+			span.Describe(ctx, span.MCP, method+" "+call.Params.Name, "mcp.method.name", method,
+				"gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", call.Params.Name)
 		}
 		defer func() {
 			if p := recover(); p != nil {
@@ -77,10 +80,16 @@ func guard(next sdk.MethodHandler) sdk.MethodHandler {
 			return res, err
 		}
 		if err != nil {
-			return nil, coded(ctx, err)
+			err = coded(ctx, err)
+			span.Fail(ctx, string(fault.CodeOf(faultOfRPC(err))))
+			return nil, err
 		}
 		if called, ok := res.(*sdk.CallToolResult); ok {
-			return withCode(called), nil
+			called = withCode(called)
+			if called.IsError {
+				span.Fail(ctx, string(faultOfResult(called).Code))
+			}
+			return called, nil
 		}
 		return res, nil
 	}

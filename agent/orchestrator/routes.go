@@ -28,6 +28,7 @@ func (m *Module) routes(e *echo.Echo) {
 	api.GET("/orders", m.listOrders)
 	api.GET("/orders/:id", m.getOrder)
 	api.GET("/audit", m.listAudit)
+	api.GET("/traces/:id", m.getTrace)
 	api.GET("/preferences", m.listPreferences)
 	api.DELETE("/preferences/:id", m.forgetPreference)
 	api.GET("/agents", m.listAgents)
