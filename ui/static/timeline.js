@@ -2,7 +2,7 @@
  * Who took the time: one bar of shares, and the spans of the trace as a waterfall.
  *
  * @typedef {{spanId: string, parentId: string, module: string, kind: string, name: string, startedAt: string, durationMs: number,
- *   status: 'ok'|'error'|'open', depth: number, attributes?: Record<string, unknown>}} Span
+ *   status: 'ok'|'error'|'open', error?: string, depth: number, attributes?: Record<string, string>}} Span
  * @typedef {{error?: Error, runs: string[], startedAt: string, durationMs: number, took: Record<string, number>, missing?: string[],
  *   spans: Span[]}} Trace
  */
@@ -40,7 +40,7 @@ function moduleLabel(name) {
   return known(`module.${name}`, name);
 }
 
-/** Shares of the sum: calls that ran side by side count each. */
+/** Each moment of the run counts for one of them, so that the shares are of the whole. */
 function Took({ took }) {
   const shares = takers.map((who) => ({ who, ms: took[`${who}Ms`] || 0 })).filter(({ ms }) => ms > 0);
   const sum = shares.reduce((all, { ms }) => all + ms, 0);
@@ -79,10 +79,10 @@ function Bar({ span, offset, whole }) {
   return html`<li><details class="span" data-testid="span" data-kind=${span.kind} data-status=${span.status}>
     <summary>
       <span class="span-name" style=${{ '--depth': Math.min(span.depth, 8) }}>
-        <span class=${`span-kind by-${takerOf(span.kind)}`}>${known(`span.${span.kind}`, span.kind)}</span>
+        <span class=${`span-kind by-${takerOf(span)}`}>${known(`span.${span.kind}`, span.kind)}</span>
         <span class="span-title">${nameOf(span)}</span>
       </span>
-      <span class="span-track" aria-hidden="true"><span class=${`span-bar by-${takerOf(span.kind)} is-${span.status}`}
+      <span class="span-track" aria-hidden="true"><span class=${`span-bar by-${takerOf(span)} is-${span.status}`}
         style=${{ left: `${left * 100}%`, width: `${width * 100}%` }}></span></span>
       <span class="num span-took">${span.status === 'open' ? t('time.open') : duration(span.durationMs)}
         ${span.status === 'error' && html`<span class="tone-bad"> ${t('status.FAILED')}</span>`}</span>
@@ -91,14 +91,16 @@ function Bar({ span, offset, whole }) {
       <dt>${t('time.module')}</dt><dd>${moduleLabel(span.module)}</dd>
       <dt>${t('time.offset')}</dt><dd>+${duration(Math.max(offset, 0))}</dd>
       <dt>${t('time.span')}</dt><dd><code>${span.name}</code> <code class="quiet">${span.spanId}</code></dd>
+      ${span.error && html`<dt>${t('time.failure')}</dt><dd class="tone-bad">${span.error}</dd>`}
       ${Object.entries(span.attributes || {}).map(([name, value]) => html`<dt key=${name}>${name}</dt><dd key=${`${name}=`}><code>${String(value)}</code></dd>`)}
     </dl>
   </details></li>`;
 }
 
-/** Whose colour a span has. */
-function takerOf(kind) {
-  return { model: 'model', mcp: 'mcp', agent: 'agent', person: 'person' }[kind] || 'own';
+/** Whose colour a span has: its time counts for them, as long as nothing below it is at work. */
+function takerOf({ kind, attributes }) {
+  if (kind === 'tool') return { MCP: 'mcp', A2A: 'agent' }[attributes?.['agentmesh.capability.kind']] || 'own';
+  return { model: 'model', mcp: 'mcp', agent: 'agent', server: 'agent', person: 'person' }[kind] || 'own';
 }
 
 function nameOf({ name, attributes }) {

@@ -1,5 +1,5 @@
-// A run: how it stands, who took the time, what it called, its raw events.
-// It needs GET /api/v1/traces/{traceId}; until the server has it, and for what a healthy server never says, the answer is given here.
+// A run: how it stands, who took the time, what it called, its raw events. It needs GET /api/v1/traces/{traceId}; only
+// what a healthy server does not say in good time (a failed span, an open one, a missing module) is said here instead.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { looks, looksRight } from './look.mjs';
@@ -52,26 +52,31 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
-  test('who took the time, and the waterfall', async () => {
+  test('who took the time, as the server says', async () => {
     await openRun(me, run);
     await me.at('span').first().waitFor();
-    const spans = me.at('span');
-    assert.equal(await spans.count(), trace(run, Date.now()).spans.length);
-    assert.match(await me.at('took-person').innerText(), /等你决定\s+2\.0 s\s+50%/);
-    assert.match(await me.at('took-mcp').innerText(), /400 ms\s+10%/);
+    const { traceId } = await stored(me, run);
+    const said = await (await me.page.request.get(new URL(`/api/v1/traces/${traceId}`, process.env.AGENTMESH_URL).href)).json();
+    assert.equal(await me.at('span').count(), said.spans.length);
     assert.equal(await me.at('timeline-missing').count(), 0);
-
-    const root = await spans.first().locator('.span-track').boundingBox();
-    const person = await me.at('span', '[data-kind="person"]').locator('.span-bar').boundingBox();
-    assert.ok(Math.abs((person.x - root.x) / root.width - 0.25) < 0.01, 'a bar begins where its time does');
-    assert.ok(Math.abs(person.width / root.width - 0.5) < 0.01, 'and is as long as it took');
-    const open = await me.at('span', '[data-status="open"]').locator('.span-bar').boundingBox();
-    assert.ok(Math.abs(open.x + open.width - root.x - root.width) < 2, 'what is still open goes to the end');
-    const indent = (kind) => me.at('span', `[data-kind="${kind}"]`).first().locator('.span-name').evaluate((el) => parseFloat(getComputedStyle(el).paddingLeft));
-    assert.ok(await indent('run') < await indent('model') && await indent('tool') < await indent('agent'), 'what is inside is indented');
-    await me.at('span', '[data-kind="tool"]').first().locator('summary').click();
-    assert.match(await me.at('span', '[data-kind="tool"]').first().locator('.facts').innerText(), /gen_ai\.tool\.name[\s\S]*call_weather/);
+    const names = await me.at('waterfall').innerText();
+    for (const one of ['invoke_agent agentmesh', '查询天气', 'forward to weather', 'invoke_agent Food Agent', '预留库存', '等人']) {
+      assert.ok(names.includes(one), `the waterfall lacks ${one}:\n${names}`);
+    }
+    const shares = await me.at('took').locator('li').allInnerTexts();
+    assert.equal(shares.length, Object.values(said.took).filter((ms) => ms > 0).length);
+    const percents = shares.map((text) => Number(/(\d+)%/.exec(text)[1]));
+    assert.ok(Math.abs(percents.reduce((all, one) => all + one) - 100) <= 3, `shares of the whole: ${shares}`);
+    assert.match(await me.at('took-person').innerText(), /等你决定/);
     me.innocent();
+  });
+
+  test('the waterfall: where bars begin, how long they are, what is inside what', async () => {
+    const told = await visitor(browser, {}, { json: trace(run, Date.now()) });
+    await openRun(told, run);
+    await waterfall(told);
+    told.innocent();
+    await told.page.context().close();
   });
 
   test('says when the timeline is not there, or not whole', async () => {
@@ -145,12 +150,29 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
   }
 });
 
+async function waterfall(me) {
+  await me.at('span').first().waitFor();
+  const spans = me.at('span');
+    assert.equal(await spans.count(), trace('', 0).spans.length);
+    assert.match(await me.at('took-person').innerText(), /等你决定\s+2\.0 s\s+50%/);
+    assert.match(await me.at('took-mcp').innerText(), /400 ms\s+10%/);
+
+    const root = await spans.first().locator('.span-track').boundingBox();
+    const person = await me.at('span', '[data-kind="person"]').locator('.span-bar').boundingBox();
+    assert.ok(Math.abs((person.x - root.x) / root.width - 0.25) < 0.01, 'a bar begins where its time does');
+    assert.ok(Math.abs(person.width / root.width - 0.5) < 0.01, 'and is as long as it took');
+    const open = await me.at('span', '[data-status="open"]').locator('.span-bar').boundingBox();
+    assert.ok(Math.abs(open.x + open.width - root.x - root.width) < 2, 'what is still open goes to the end');
+    const indent = (kind) => me.at('span', `[data-kind="${kind}"]`).first().locator('.span-name').evaluate((el) => parseFloat(getComputedStyle(el).paddingLeft));
+    assert.ok(await indent('run') < await indent('model') && await indent('tool') < await indent('agent'), 'what is inside is indented');
+    await me.at('span', '[data-kind="tool"]').first().locator('summary').click();
+    assert.match(await me.at('span', '[data-kind="tool"]').first().locator('.facts').innerText(), /gen_ai\.tool\.name[\s\S]*call_weather/);
+}
+
+/** @param answer given in place of the trace */
 async function visitor(browser, options = {}, answer = null) {
   const one = await Visitor.open(browser, { ...USER, ...options });
-  await one.page.route('**/api/v1/traces/*', (route) => {
-    const id = new URL(one.page.url()).hash.split('/').pop();
-    return route.fulfill(answer || { json: trace(id, Date.now()) });
-  });
+  if (answer) await one.page.route('**/api/v1/traces/*', (route) => route.fulfill(answer));
   return one;
 }
 

@@ -309,6 +309,7 @@ export default {
   'time.open': 'still open',
   'time.module': 'Module',
   'time.offset': 'Begins at',
+  'time.failure': 'Error',
   'time.span': 'Span',
   'time.others': 'Other runs of this trace:',
   'span.run': 'Run',

@@ -309,6 +309,7 @@ export default {
   'time.open': '还没结束',
   'time.module': '模块',
   'time.offset': '开始于',
+  'time.failure': '错误',
   'time.span': '跨度',
   'time.others': '同一条追踪里的其他运行：',
   'span.run': '运行',
