@@ -66,10 +66,15 @@ function Waterfall({ trace }) {
   const whole = Math.max(trace.durationMs, 1);
   return html`<div class="waterfall" data-testid="waterfall">
     <div class="axis" aria-hidden="true"><span></span>
-      <span class="axis-ticks">${ticks.map((share) => html`<span key=${share} style=${{ left: `${share * 100}%`, transform: `translateX(${share * -100}%)` }}>${share ? duration(whole * share) : '0'}</span>`)}</span><span></span>
+      <span class="axis-ticks">${ticks.map((share) => html`<${Tick} key=${share} share=${share} whole=${whole} />`)}</span><span></span>
     </div>
     <ol>${trace.spans.map((span) => html`<${Bar} key=${span.spanId} span=${span} offset=${Date.parse(span.startedAt) - start} whole=${whole} />`)}</ol>
   </div>`;
+}
+
+/** A time on the axis, above its line: the first to the right of it, the last to the left. */
+function Tick({ share, whole }) {
+  return html`<span style=${{ left: `${share * 100}%`, transform: `translateX(${share * -100}%)` }}>${share ? duration(whole * share) : '0'}</span>`;
 }
 
 /** One span; a bar that would be too thin to see is drawn two pixels wide (the style's). */
@@ -92,7 +97,7 @@ function Bar({ span, offset, whole }) {
       <dt>${t('time.offset')}</dt><dd>+${duration(Math.max(offset, 0))}</dd>
       <dt>${t('time.span')}</dt><dd><code>${span.name}</code> <code class="quiet">${span.spanId}</code></dd>
       ${span.error && html`<dt>${t('time.failure')}</dt><dd class="tone-bad">${span.error}</dd>`}
-      ${Object.entries(span.attributes || {}).map(([name, value]) => html`<dt key=${name}>${name}</dt><dd key=${`${name}=`}><code>${String(value)}</code></dd>`)}
+      ${Object.entries(span.attributes || {}).map(([name, value]) => html`<dt>${name}</dt><dd><code>${value}</code></dd>`)}
     </dl>
   </details></li>`;
 }
