@@ -19,6 +19,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/limit"
 	"agentmesh/app/platform/span"
 )
 
@@ -27,6 +28,10 @@ const (
 	HeaderVersion = "A2A-Version"
 	// MaxBody is the largest request that an agent takes, in bytes.
 	MaxBody = 1 << 20
+
+	// How many streams of one agent a user, and all users, may have open at once.
+	maxStreamsOfUser = 500
+	maxStreams       = 2000
 )
 
 var (
@@ -48,6 +53,7 @@ type Handler struct {
 	card      Card
 	rpc       a2asrv.RequestHandler
 	keepAlive time.Duration
+	streams   *limit.Gate
 	stop      func(context.Context) error
 }
 
@@ -60,7 +66,7 @@ func NewHandler(prefix string, o Options) *Handler {
 		o.KeepAlive = 15 * time.Second
 	}
 	e := newEngine(o.Executor, o.Now)
-	return &Handler{prefix: prefix, card: o.Card, rpc: e, keepAlive: o.KeepAlive, stop: e.close}
+	return &Handler{prefix: prefix, card: o.Card, rpc: e, keepAlive: o.KeepAlive, streams: limit.NewGate("open streams", maxStreamsOfUser, maxStreams), stop: e.close}
 }
 
 // Close ends the agent's tasks and returns once none runs.

@@ -20,7 +20,7 @@ const maxTasks = 2000
 type taskTable struct {
 	mu    sync.Mutex
 	tasks map[wire.TaskID]*taskstore.StoredTask // each with its owner
-	order []wire.TaskID // by time of the last change, oldest first
+	order []wire.TaskID                         // by time of the last change, oldest first
 }
 
 func newTaskTable() *taskTable {

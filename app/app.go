@@ -137,7 +137,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 // guarded lets only requests for us through: to a Host that we answer to and from our own pages, or from
 // a module that has the internal key, which no web page can know.
 func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
-	next = authenticate(a.keys, a.wiring.network, next)
+	next = limitTimes(authenticate(a.keys, a.wiring.network, next))
 	strict := guard(allowedHosts(addr, a.config), next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.wiring.network.HasKey(r) {

@@ -39,7 +39,9 @@ func settle(t *testing.T, m *meshtest.Mesh) annsThings {
 	for _, agent := range []string{"food", "weather"} {
 		body := atAgent(t, m, annsKey, agent, rpc("SendMessage", sendParams("上海明天天气怎么样？ 推荐一道菜")))
 		var answer struct {
-			Result struct{ Task struct{ ID, ContextID string } }
+			Result struct {
+				Task struct{ ID, ContextID string }
+			}
 		}
 		if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Result.Task.ID == "" {
 			t.Fatalf("no task of %s in %s", agent, body)

@@ -16,9 +16,13 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
+	"agentmesh/app/platform/text"
 )
 
 const methodCallTool = "tools/call"
+
+// maxReason is how much is told of why arguments do not fit, in characters.
+const maxReason = 400
 
 // serve runs one call of a tool within its deadline.
 func (t Tool) serve(ctx context.Context, _ *sdk.CallToolRequest, args json.RawMessage) (*sdk.CallToolResult, any, error) {
@@ -117,8 +121,8 @@ func withCode(res *sdk.CallToolResult) *sdk.CallToolResult {
 	if _, ours := res.Meta[metaError]; !res.IsError || ours {
 		return res
 	}
-	text := strings.TrimPrefix(textOf(res), `validating "arguments": `)
-	shape := errorResult(fault.Invalid, "the arguments do not fit the tool's schema: "+text)
+	why := strings.TrimPrefix(textOf(res), `validating "arguments": `) // it repeats the value, however large
+	shape := errorResult(fault.Invalid, "the arguments do not fit the tool's schema: "+text.Clip(why, maxReason))
 	res.Meta, res.Content = shape.Meta, shape.Content
 	return res
 }

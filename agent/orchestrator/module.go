@@ -15,6 +15,7 @@ import (
 	"agentmesh/agent/order"
 	"agentmesh/agent/run"
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/limit"
 	"agentmesh/app/platform/mesh"
 	"agentmesh/app/platform/span"
 	"agentmesh/capability"
@@ -104,6 +105,7 @@ type About struct {
 // Module is the orchestrator.
 type Module struct {
 	deps    Deps
+	streams *limit.Gate
 	handler http.Handler
 }
 
@@ -111,7 +113,7 @@ var _ mesh.Module = (*Module)(nil)
 
 // New makes the module.
 func New(deps Deps) *Module {
-	m := &Module{deps: deps}
+	m := &Module{deps: deps, streams: limit.NewGate("open streams", maxStreamsOfUser, maxStreams)}
 	e := echo.New()
 	e.HTTPErrorHandler = handleError
 	e.Use(recoverPanics, requireCaller, plainParams, limitBody, requireJSON)

@@ -25,6 +25,7 @@ func allowed() map[string]string {
 		"app/platform/flow":     "",
 		"app/platform/sse":      "",
 		"app/platform/mesh":     "",
+		"app/platform/limit":    "",
 		"app/platform/metrics":  "",
 		"app/platform/numeral":  "",
 		"app/platform/text":     "",
