@@ -10,12 +10,19 @@ export const looks = [
 
 /** A view must fit its width, be readable and usable; then its picture is taken. */
 export async function looksRight(me, name) {
+  await me.page.evaluate(settled);
   assert.ok(await me.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name}: nothing may stick out`);
   assert.deepEqual(await me.page.evaluate(sidewaysBoxes), [], `${name}: boxes that scroll sideways`);
   assert.deepEqual(await me.page.evaluate(paleTexts), [], `${name}: text that is hard to read`);
   assert.deepEqual(await me.page.evaluate(nameless), [], `${name}: controls without a name`);
   assert.equal(await me.page.locator('h1').count(), 1, `${name}: one title`);
   await me.shot(name);
+}
+
+/** Waits for what moves or changes colour to come to its end; what moves forever is not waited for. */
+function settled() {
+  const ends = document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime !== Infinity);
+  return Promise.all(ends.map((one) => one.finished.catch(() => {})));
 }
 
 /** Boxes of the middle that are wider inside than outside, but for code. */
