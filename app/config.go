@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"agentmesh/agent/openai"
+	"agentmesh/app/platform/redact"
 )
 
 // Config is everything that can be set.
@@ -232,6 +233,15 @@ func (c *Config) exposed(flag, host string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %s is not a loopback address and no keys are configured; make one with 'agentmesh key add', or say with --insecure that you mean it", flag, host)
+}
+
+// secrets are what must never be written or shown.
+func (c *Config) secrets() *redact.Set {
+	values := []string{c.LLMKey, c.InternalKey}
+	for _, entry := range apiKeyEntries(c.APIKeys) {
+		values = append(values, entry[strings.LastIndexByte(entry, ':')+1:])
+	}
+	return redact.New(values...)
 }
 
 // demo tells whether the built-in model answers.

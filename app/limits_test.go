@@ -75,7 +75,9 @@ func TestALargeBodyIsNotRead(t *testing.T) {
 func TestAMillionElementsAreRefused(t *testing.T) {
 	t.Parallel()
 	m := meshtest.Start(t, meshtest.Options{})
-	array := func(element string, n int) string { return "[" + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + "]" }
+	array := func(element string, n int) string {
+		return "[" + strings.TrimSuffix(strings.Repeat(element+",", n), ",") + "]"
+	}
 	run := func(messages string) string { return `{"threadId":"t","runId":"r","messages":` + messages + `}` }
 	for _, c := range []struct{ name, path, body string }{
 		{"numbers", "/agui", run(array("0", 1_000_000))},

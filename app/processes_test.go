@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 type process struct {
 	t    *testing.T
 	args []string
+	env  []string // beside what every process has
 	cmd  *exec.Cmd
 	url  string
 	log  *lockedBuffer
@@ -61,9 +62,12 @@ func (b *lockedBuffer) String() string {
 var pageURL = regexp.MustCompile(`(?:page|at) +(http://\S+)/`)
 
 // launch starts a process and waits until it says where it is.
-func launch(t *testing.T, args ...string) *process {
+func launch(t *testing.T, args ...string) *process { return launchWith(t, nil, args...) }
+
+// launchWith is launch with further environment variables.
+func launchWith(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, args: args, log: &lockedBuffer{}}
+	p := &process{t: t, args: args, env: env, log: &lockedBuffer{}}
 	p.start()
 	t.Cleanup(func() { p.stop(syscall.SIGTERM) })
 	return p
@@ -73,6 +77,7 @@ func (p *process) start() {
 	p.t.Helper()
 	p.cmd = exec.Command(os.Args[0], append([]string{"serve", "--log-level", "info"}, p.args...)...)
 	p.cmd.Env = []string{beTheProgram + "=1", "AGENTMESH_INTERNAL_KEY=key-of-the-test", "PATH=" + os.Getenv("PATH")}
+	p.cmd.Env = append(p.cmd.Env, p.env...)
 	p.cmd.Stderr = p.log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

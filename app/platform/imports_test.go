@@ -26,6 +26,7 @@ func allowed() map[string]string {
 		"app/platform/sse":      "",
 		"app/platform/mesh":     "",
 		"app/platform/limit":    "",
+		"app/platform/redact":   "",
 		"app/platform/metrics":  "",
 		"app/platform/numeral":  "",
 		"app/platform/text":     "",
