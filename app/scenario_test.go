@@ -226,6 +226,14 @@ func TestOrderRejected(t *testing.T) {
 	if got := audited(m, "ann", talk.RunID); !slices.Contains(got, "place_order DENIED") {
 		t.Errorf("audit %q lacks place_order DENIED", got)
 	}
+	for filter, want := range map[string]bool{
+		"&capability=place_order&status=DENIED&stage=confirm": true, "&status=SUCCESS&capability=quote_order": true,
+		"&status=SUCCESS&capability=place_order": false, "&stage=resolve": false,
+	} {
+		if got := audited(m, "ann", talk.RunID+filter); (len(got) == 1) != want {
+			t.Errorf("audit with %s: got %q, want one: %v", filter, got, want)
+		}
+	}
 }
 
 // awaitStock waits until the outbox has given a hold back.

@@ -78,6 +78,14 @@ type Record struct {
 	Output   string
 }
 
+// Selection says which audit records are wanted; what is empty selects everything.
+type Selection struct {
+	RunID      string
+	Capability string
+	Status     Status
+	Stage      Stage
+}
+
 // Finished is a stored outcome, kept under the invocation's id.
 type Finished struct {
 	Args    json.RawMessage
@@ -98,6 +106,14 @@ func AuditStatus(s Status) string {
 		return "SUCCESS"
 	}
 	return string(s)
+}
+
+// StatusOfAudit reads a word of the audit.
+func StatusOfAudit(word string) Status {
+	if word == AuditStatus(Succeeded) {
+		return Succeeded
+	}
+	return Status(word)
 }
 
 func statusOf(err error) Status {

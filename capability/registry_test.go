@@ -78,4 +78,9 @@ func TestStatus_Final(t *testing.T) {
 	if capability.AuditStatus(capability.Succeeded) != "SUCCESS" || capability.AuditStatus(capability.Denied) != "DENIED" {
 		t.Error("the audit's words are wrong")
 	}
+	for _, want := range []capability.Status{capability.Succeeded, capability.Denied, ""} {
+		if got := capability.StatusOfAudit(capability.AuditStatus(want)); got != want {
+			t.Errorf("the audit's word for %q reads as %q", want, got)
+		}
+	}
 }

@@ -71,12 +71,26 @@ func (m *Marketplace) List(ctx context.Context, userID string) ([]Listing, error
 		}
 		for _, row := range rows {
 			if row.SkillID == manifest.ID && !manifest.System {
-				l.Installed, l.Enabled, l.Granted = row.Installed, row.Enabled, row.Granted
+				l.Installed, l.Granted = row.Installed, row.Granted
+				l.Enabled = row.Enabled && l.ungranted() == ""
 			}
 		}
 		out = append(out, l)
 	}
 	return out, nil
+}
+
+// ungranted gives a permission that the manifest asks for and the user did not grant: a later version may ask
+// for more than the one that was installed, and stays off until it is installed again.
+func (l Listing) ungranted() string { return lacking(l.Permissions, l.Granted) }
+
+func lacking(needed, granted []string) string {
+	for _, p := range needed {
+		if !slices.Contains(granted, p) {
+			return p
+		}
+	}
+	return ""
 }
 
 // Enabled gives the manifests that may be routed to for a user, and those that the user has turned off
@@ -116,12 +130,10 @@ func (m *Marketplace) Install(ctx context.Context, userID, skillID string, grant
 	if granted == nil {
 		granted = l.Permissions
 	}
-	for _, p := range l.Permissions {
-		if !slices.Contains(granted, p) {
-			return Listing{}, fault.New(fault.Invalid, "the skill %s needs the permission %s", skillID, p)
-		}
+	if p := lacking(l.Permissions, granted); p != "" {
+		return Listing{}, fault.New(fault.Invalid, "the skill %s needs the permission %s", skillID, p)
 	}
-	if l.Installed {
+	if l.Installed && l.ungranted() == "" {
 		return l, nil
 	}
 	return m.save(ctx, userID, l, true, true)
@@ -132,6 +144,9 @@ func (m *Marketplace) Enable(ctx context.Context, userID, skillID string) (Listi
 	l, err := m.installed(ctx, userID, skillID)
 	if err != nil || l.Enabled {
 		return l, err
+	}
+	if p := l.ungranted(); p != "" {
+		return Listing{}, fault.New(fault.Conflict, "the skill %s now needs the permission %s; install it again to grant it", skillID, p)
 	}
 	return m.save(ctx, userID, l, true, true)
 }

@@ -159,6 +159,23 @@ func TestMarketplace_DisabledSkillIsOff(t *testing.T) {
 	}
 }
 
+// TestMarketplace_NewPermissionNeedsAnotherYes: what was granted to one version is not granted to the next.
+func TestMarketplace_NewPermissionNeedsAnotherYes(t *testing.T) {
+	t.Parallel()
+	m, store := market(t)
+	ctx := t.Context()
+	store.saved = []skills.Installation{{UserID: "anna", SkillID: "x.extra", Version: "1.0.0", Installed: true, Enabled: true, Granted: []string{"a.read"}}}
+	l, err := m.Get(ctx, "anna", "x.extra")
+	wantState(t, l, err, true, false, 1)
+	_, err = m.Enable(ctx, "anna", "x.extra")
+	wantCode(t, err, fault.Conflict)
+	l, err = m.Install(ctx, "anna", "x.extra", []string{"a.read", "b.write"})
+	wantState(t, l, err, true, true, 2)
+	if got := store.saved[0]; got.Version != "2.0.0" || len(got.Granted) != 2 {
+		t.Errorf("got %+v, want the new version and both permissions", got)
+	}
+}
+
 func TestMarketplace_SystemSkillStays(t *testing.T) {
 	t.Parallel()
 	m, store := market(t)

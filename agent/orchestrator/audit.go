@@ -27,15 +27,18 @@ type recordView struct {
 }
 
 func (m *Module) listAudit(c echo.Context) error {
-	runID, name := c.QueryParam("runId"), "audit"
-	if runID != "" {
+	wanted, name := capability.Selection{
+		RunID: c.QueryParam("runId"), Capability: c.QueryParam("capability"),
+		Status: capability.StatusOfAudit(c.QueryParam("status")), Stage: capability.Stage(c.QueryParam("stage")),
+	}, "audit"
+	if wanted.RunID != "" {
 		name = "audit of a run" // in another order
 	}
 	part, err := partOf(c, name, usualLimit)
 	if err != nil {
 		return err
 	}
-	records, next, err := m.deps.Audit.Records(c.Request().Context(), userOf(c), runID, part.Page)
+	records, next, err := m.deps.Audit.Records(c.Request().Context(), userOf(c), wanted, part.Page)
 	views := make([]recordView, 0, len(records))
 	for _, r := range records {
 		views = append(views, recordView{

@@ -34,7 +34,7 @@ type Orders interface {
 
 // Audit reads a user's audit records.
 type Audit interface {
-	Records(ctx context.Context, userID, runID string, p agent.Page) (list []capability.Record, next string, err error)
+	Records(ctx context.Context, userID string, s capability.Selection, p agent.Page) (list []capability.Record, next string, err error)
 }
 
 // Runs reads runs and what belongs to them; the engine alone writes.

@@ -26,8 +26,8 @@ func insertRecord(ctx context.Context, tx *sql.Tx, r capability.Record) error {
 	return nil
 }
 
-// Records lists a user's audit records, newest first; of one run, oldest first, when runID is not empty.
-func (db *DB) Records(ctx context.Context, userID, runID string, p agent.Page) ([]capability.Record, string, error) {
+// Records lists those of a user's audit records that are selected, newest first; of one run, oldest first.
+func (db *DB) Records(ctx context.Context, userID string, s capability.Selection, p agent.Page) ([]capability.Record, string, error) {
 	scan := func(row scanner) (capability.Record, error) {
 		var r capability.Record
 		var at, took int64
@@ -36,18 +36,20 @@ func (db *DB) Records(ctx context.Context, userID, runID string, p agent.Page) (
 		r.At, r.Duration = moment(at), time.Duration(took)*time.Millisecond
 		return r, err
 	}
-	const columns = `SELECT n, at, user_id, thread_id, run_id, trace_id, invocation_id, capability, kind, source, status,
-		stage, code, input, output, duration_ms FROM audit_log `
-	if runID != "" {
+	const query = `SELECT n, at, user_id, thread_id, run_id, trace_id, invocation_id, capability, kind, source, status,
+		stage, code, input, output, duration_ms FROM audit_log WHERE user_id = ?
+		AND (? = '' OR capability = ?) AND (? = '' OR status = ?) AND (? = '' OR stage = ?) `
+	wanted := []any{userID, s.Capability, s.Capability, s.Status, s.Status, s.Stage, s.Stage}
+	if s.RunID != "" {
 		after, err := oldestFirst(p)
 		if err != nil {
 			return nil, "", err
 		}
-		return paged(ctx, db.Read(), p, scan, columns+`WHERE user_id = ? AND run_id = ? AND n > ? ORDER BY n LIMIT ?`, userID, runID, after)
+		return paged(ctx, db.Read(), p, scan, query+`AND run_id = ? AND n > ? ORDER BY n LIMIT ?`, append(wanted, s.RunID, after)...)
 	}
 	before, err := newestFirst(p)
 	if err != nil {
 		return nil, "", err
 	}
-	return paged(ctx, db.Read(), p, scan, columns+`WHERE user_id = ? AND n < ? ORDER BY n DESC LIMIT ?`, userID, before)
+	return paged(ctx, db.Read(), p, scan, query+`AND n < ? ORDER BY n DESC LIMIT ?`, append(wanted, before)...)
 }

@@ -165,10 +165,10 @@ func TestPages(t *testing.T) {
 			return idsOf(func(o order.Order) string { return o.ID })(db.Orders(ctx, "anna", p))
 		},
 		"audit": func(p agent.Page) ([]string, string, error) {
-			return idsOf(func(r capability.Record) string { return r.RunID + r.InvocationID })(db.Records(ctx, "anna", "", p))
+			return idsOf(func(r capability.Record) string { return r.RunID + r.InvocationID })(db.Records(ctx, "anna", capability.Selection{}, p))
 		},
 		"audit of a run": func(p agent.Page) ([]string, string, error) {
-			return idsOf(func(r capability.Record) string { return r.InvocationID })(db.Records(ctx, "anna", "one", p))
+			return idsOf(func(r capability.Record) string { return r.InvocationID })(db.Records(ctx, "anna", capability.Selection{RunID: "one"}, p))
 		},
 		"questions": func(p agent.Page) ([]string, string, error) {
 			return idsOf(func(c agent.Confirmation) string { return c.ID })(db.OpenQuestions(ctx, "anna", p))

@@ -166,18 +166,40 @@ func TestAudit(t *testing.T) {
 	must(t, db.Append(t.Context(), s))
 	must(t, db.Audit(t.Context(), record("anna", "run-2", "third")))
 	must(t, db.Audit(t.Context(), record("bob", "run-1", "bobs")))
-	for run, want := range map[string]string{"": "third second first", "run-1": "first second", "run-9": ""} {
-		got, _, err := db.Records(t.Context(), "anna", run, agent.Page{Limit: 10})
-		must(t, err)
-		var names []string
-		for _, r := range got {
-			names = append(names, r.Capability)
-			if !reflect.DeepEqual(r, record("anna", r.RunID, r.Capability)) {
-				t.Errorf("got %+v", r)
+	other := record("anna", "run-2", "second")
+	other.Status, other.Stage = capability.Denied, capability.StageConfirm
+	must(t, db.Audit(t.Context(), other))
+	cases := []struct {
+		name string
+		capability.Selection
+		want string
+	}{
+		{"all_newest_first", capability.Selection{}, "second third second first"},
+		{"of_a_run_oldest_first", capability.Selection{RunID: "run-1"}, "first second"},
+		{"of_a_run_that_is_not", capability.Selection{RunID: "run-9"}, ""},
+		{"by_capability", capability.Selection{Capability: "second"}, "second second"},
+		{"by_status", capability.Selection{Status: capability.Failed}, "third second first"},
+		{"by_stage", capability.Selection{Stage: capability.StageConfirm}, "second"},
+		{"of_a_run_by_capability", capability.Selection{RunID: "run-1", Capability: "second"}, "second"},
+		{"nothing_fits_all", capability.Selection{Capability: "first", Status: capability.Denied}, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, _, err := db.Records(t.Context(), "anna", c.Selection, agent.Page{Limit: 10})
+			must(t, err)
+			var names []string
+			for _, r := range got {
+				names = append(names, r.Capability)
+				want := record("anna", r.RunID, r.Capability)
+				want.Status, want.Stage = r.Status, r.Stage
+				if !reflect.DeepEqual(r, want) {
+					t.Errorf("got %+v, want %+v", r, want)
+				}
 			}
-		}
-		if strings.Join(names, " ") != want {
-			t.Errorf("run %q: got %q, want %q", run, names, want)
-		}
+			if got := strings.Join(names, " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -134,7 +134,7 @@ func TestAppend_AllOrNothing(t *testing.T) {
 	must(t, err)
 	events, err := db.Events(t.Context(), "run-1", 0)
 	must(t, err)
-	records, _, err := db.Records(t.Context(), "anna", "", agent.Page{Limit: 10})
+	records, _, err := db.Records(t.Context(), "anna", capability.Selection{}, agent.Page{Limit: 10})
 	must(t, err)
 	orders, _, err := db.Orders(t.Context(), "anna", agent.Page{Limit: 10})
 	must(t, err)

@@ -72,6 +72,13 @@ export async function list(path) {
   return Array.isArray(items) ? items : [];
 }
 
+/** A part of a long list: its items, and the cursor of the next part, empty when there is none. */
+export async function part(path, cursor) {
+  const query = cursor ? `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}` : '';
+  const { items, nextCursor } = await get(path + query);
+  return { items: Array.isArray(items) ? items : [], next: nextCursor || '' };
+}
+
 export async function post(path, body) {
   return jsonOrNothing(await call('POST', path, { body }));
 }

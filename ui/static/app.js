@@ -1,16 +1,21 @@
-/** The page: header, conversation, and what surrounds it. Holds the lists that more than one part shows. */
+/** The page: header, conversation or another view, and what surrounds it. Holds the lists that more than one part shows. */
 import { html, render, useEffect, useMemo, useRef, useState } from './vendor/htm-preact.js';
 import * as api from './api.js';
 import { announceIn } from './announce.js';
 import { Chat } from './chat.js';
 import { Composer } from './composer.js';
+import { CloseDrawer, useDrawerFocus, useEscape } from './drawer.js';
 import { Header } from './header.js';
 import { onLang, t } from './i18n.js';
-import { Icon, Logo } from './icons.js';
+import { Logo } from './icons.js';
 import { newId } from './ids.js';
+import { useList } from './lists.js';
 import { Log } from './log.js';
+import { Nav } from './nav.js';
 import { Panel } from './panel.js';
+import { readPlace, threadAddress } from './place.js';
 import { Threads } from './threads.js';
+import { View } from './view.js';
 
 /** Redraws at most once a frame; a hidden tab draws when it is shown again. */
 function useRedraw() {
@@ -24,31 +29,6 @@ function useRedraw() {
       bump((n) => n + 1);
     });
   }, []);
-}
-
-/** A list of the server that is read again on demand; the last good one stays when reading fails. */
-function useList(path) {
-  const [state, setState] = useState({ items: null, error: null });
-  const turn = useRef(0);
-  const reload = useMemo(() => async () => {
-    const mine = ++turn.current;
-    try {
-      const items = await api.list(path);
-      if (mine === turn.current) setState({ items, error: null });
-    } catch (error) {
-      if (mine === turn.current) setState((old) => ({ ...old, error }));
-    }
-  }, [path]);
-  return [state, reload];
-}
-
-function threadInAddress() {
-  const match = /^#\/c\/(.+)$/.exec(location.hash);
-  try {
-    return match ? decodeURIComponent(match[1]) : '';
-  } catch {
-    return '';
-  }
 }
 
 /** The conversations of this page by id: one that runs goes on when another is shown. */
@@ -66,24 +46,27 @@ function useChats(hooks) {
   return [chat, show];
 }
 
-/** What does not change while the page is open: the model, and which protocol serves which tool. */
+/** What does not change while the page is open: the model, and what can be called. */
 function useFacts() {
   const [about, setAbout] = useState(null);
-  const [kinds, setKinds] = useState(new Map());
+  const [tools, setTools] = useState(new Map());
   useEffect(() => {
     api.get('/about').then(setAbout, () => {});
-    api.list('/capabilities').then((items) => setKinds(new Map(items.map((c) => [c.name, c.kind || '']))), () => {});
+    api.list('/capabilities').then((items) => setTools(new Map(items.map((c) => [c.name, c]))), () => {});
   }, []);
-  return { about, kinds };
+  return { about, tools };
 }
 
 /** Follows the address, the network and the tab: what was missed meanwhile is read again. */
 function usePlace(current, show, redraw, reload) {
+  const [place, setPlace] = useState(readPlace);
+  const navigate = () => {
+    const next = readPlace();
+    setPlace(next);
+    const shown = current.current;
+    if (!shown || (next.view === 'chat' && next.id !== (shown.fresh ? '' : shown.threadId))) show(next.view === 'chat' ? next.id : '');
+  };
   useEffect(() => {
-    const navigate = () => {
-      const id = threadInAddress();
-      if (!current.current || id !== (current.current.fresh ? '' : current.current.threadId)) show(id);
-    };
     const awake = () => {
       if (document.visibilityState !== 'visible') return;
       current.current?.wake();
@@ -103,106 +86,108 @@ function usePlace(current, show, redraw, reload) {
       document.removeEventListener('visibilitychange', awake);
     };
   }, []);
+  return [place, navigate];
 }
 
-function App() {
-  const redraw = useRedraw();
+/** A view that is gone to gets the focus at its title; the first one does not, and neither does a new filter. */
+function useTitleFocus({ view, id }) {
+  const before = useRef(null);
+  useEffect(() => {
+    if (before.current && view !== 'chat') document.getElementById('title')?.focus();
+    before.current = view;
+  }, [view, id]);
+}
+
+/** The server's lists, and a count of how often they may have changed. */
+function useLists() {
   const [threads, reloadThreads] = useList('/conversations');
   const [orders, reloadOrders] = useList('/orders');
   const [open, reloadOpen] = useList('/confirmations?status=open');
-  const { about, kinds } = useFacts();
-  const [drawer, setDrawer] = useState('');
+  const [version, setVersion] = useState(0);
   const reload = () => {
     reloadOrders();
     reloadThreads();
     reloadOpen();
+    setVersion((n) => n + 1);
   };
+  return { threads, orders, open, version, reload };
+}
+
+function App() {
+  const redraw = useRedraw();
+  const { threads, orders, open, version, reload } = useLists();
+  const { about, tools } = useFacts();
+  const [drawer, setDrawer] = useState('');
   const hooks = useMemo(() => ({ onChange: redraw, onSettled: reload }), []);
   const [chat, show] = useChats(hooks);
   const current = useRef(null);
   current.current = chat;
+  const [place, navigate] = usePlace(current, show, redraw, reload);
+  const chatting = place.view === 'chat';
 
-  usePlace(current, show, redraw, reload);
-  useEscape(current, drawer, setDrawer);
+  useEscape(() => readPlace().view === 'chat' && current.current, drawer, setDrawer);
   useDrawerFocus(drawer);
+  useTitleFocus(place);
+  useEffect(() => setDrawer(''), [place]);
 
-  const title = threads.items?.find((thread) => thread.id === chat?.threadId)?.title;
+  const thread = threads.items?.find(({ id }) => id === chat?.threadId)?.title;
+  const title = chatting ? thread : t(`nav.${place.view}`);
   useEffect(() => {
     document.title = title ? `${title} · AgentMesh` : 'AgentMesh';
   }, [title]);
   if (!chat) return null;
 
+  const closeDrawer = () => setDrawer('');
   const goto = (id) => {
-    setDrawer('');
-    const hash = id ? `#/c/${encodeURIComponent(id)}` : '';
+    closeDrawer();
+    const hash = threadAddress(id);
     if (location.hash !== hash) history.pushState(null, '', hash || location.pathname);
-    show(id);
-    if (!id) document.getElementById('message')?.focus();
+    navigate();
+    if (!id) requestAnimationFrame(() => document.getElementById('message')?.focus());
   };
   const send = (text) => {
     if (!chat.send(text)) return false;
-    const hash = `#/c/${encodeURIComponent(chat.threadId)}`;
+    const hash = threadAddress(chat.threadId);
     if (location.hash !== hash) history.replaceState(null, '', hash);
     return true;
   };
-  const waiting = new Set((open.items || []).map((question) => question.threadId));
-  const elsewhere = (open.items || []).find((question) => question.threadId !== chat.threadId);
 
-  return html`<div class="shell">
-    <a class="skip" href="#message" onClick=${skip}>${t('app.skip')}</a>
+  return html`<div class=${`shell ${chatting ? '' : 'is-wide'}`}>
+    <a class="skip" href="#message" onClick=${skip}>${t(chatting ? 'app.skip' : 'app.skipView')}</a>
     <aside class=${`side side-left ${drawer === 'left' ? 'is-open' : ''}`} data-testid="sidebar">
-      <div class="brand"><${Logo} /><span>AgentMesh</span><${CloseDrawer} onClose=${() => setDrawer('')} /></div>
-      <${Threads} threads=${threads.items} error=${threads.error} current=${chat.threadId} waiting=${waiting} onOpen=${goto}
-        onNew=${() => goto('')} />
+      <div class="brand"><${Logo} /><span>AgentMesh</span><${CloseDrawer} onClose=${closeDrawer} /></div>
+      <${Threads} threads=${threads.items} error=${threads.error} current=${chatting ? chat.threadId : ''}
+        waiting=${new Set((open.items || []).map(({ threadId }) => threadId))} onOpen=${goto} onNew=${() => goto('')} />
+      <${Nav} view=${place.view} onGo=${closeDrawer} />
     </aside>
     <main>
-      <${Header} title=${chat.turns.length ? title : ''} about=${about} onDrawer=${setDrawer} />
-      ${elsewhere && !chat.question && html`<p class="elsewhere" role="status" data-testid="open-elsewhere">
-        <span>${t('confirm.elsewhere')}</span>
-        <button type="button" class="link" onClick=${() => goto(elsewhere.threadId)}>${t('confirm.open')}</button>
-      </p>`}
-      <${Log} key=${chat.threadId} chat=${chat} kinds=${kinds} onAsk=${send} />
-      <${Composer} chat=${chat} onSend=${send} />
+      <${Header} title=${chatting && !chat.turns.length ? '' : title} view=${!chatting} about=${about} onDrawer=${setDrawer} />
+      <${Elsewhere} open=${open.items || []} chat=${chat} chatting=${chatting} onOpen=${goto} />
+      ${chatting
+        ? html`<${Log} key=${chat.threadId} chat=${chat} tools=${tools} onAsk=${send} /><${Composer} chat=${chat} onSend=${send} />`
+        : html`<${View} place=${place} tools=${tools} version=${version} />`}
       <div class="sr-only" aria-live="polite" ref=${announceIn} data-testid="announcer"></div>
     </main>
-    <aside class=${`side side-right ${drawer === 'right' ? 'is-open' : ''}`} aria-label=${t('panel.title')} data-testid="panel">
-      <${Panel} orders=${orders} current=${chat.threadId} onOpen=${goto} onClose=${() => setDrawer('')} />
-    </aside>
-    ${drawer && html`<div class="backdrop" onClick=${() => setDrawer('')}></div>`}
+    ${chatting && html`<aside class=${`side side-right ${drawer === 'right' ? 'is-open' : ''}`} aria-label=${t('panel.title')} data-testid="panel">
+      <${Panel} orders=${orders} tools=${tools} current=${chat.threadId} onClose=${closeDrawer} />
+    </aside>`}
+    ${drawer && html`<div class="backdrop" onClick=${closeDrawer}></div>`}
   </div>`;
 }
 
-/** Esc closes a drawer, else stops the run; inside the confirmation card it does neither. */
-function useEscape(current, drawer, setDrawer) {
-  useEffect(() => {
-    const onKey = (event) => {
-      if (event.key !== 'Escape' || event.isComposing || event.keyCode === 229) return;
-      if (drawer) setDrawer('');
-      else if (!event.target.closest?.('[role=alertdialog]')) current.current?.stop();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [drawer]);
-}
-
-/** A drawer takes the focus while it is open and gives it back. */
-function useDrawerFocus(drawer) {
-  useEffect(() => {
-    if (!drawer) return undefined;
-    const before = document.activeElement;
-    document.querySelector(`.side-${drawer} .close-drawer`)?.focus();
-    return () => before?.focus?.();
-  }, [drawer]);
+/** A question that waits where one does not look. */
+function Elsewhere({ open, chat, chatting, onOpen }) {
+  const question = chatting ? !chat.question && open.find(({ threadId }) => threadId !== chat.threadId) : open[0];
+  if (!question) return null;
+  return html`<p class="elsewhere" role="status" data-testid="open-elsewhere">
+    <span>${t('confirm.elsewhere')}</span>
+    <button type="button" class="link" onClick=${() => onOpen(question.threadId)}>${t('confirm.open')}</button>
+  </p>`;
 }
 
 function skip(event) {
-  event.preventDefault(); // the address is the conversation's
-  document.getElementById('message')?.focus();
-}
-
-function CloseDrawer({ onClose }) {
-  return html`<button type="button" class="icon-button close-drawer" aria-label=${t('app.close')} onClick=${onClose}>
-    <${Icon} name="close" /></button>`;
+  event.preventDefault(); // the address is the view's
+  (document.getElementById('message') || document.getElementById('title'))?.focus();
 }
 
 render(html`<${App} />`, document.getElementById('app'));

@@ -22,6 +22,10 @@ export function Composer({ chat, onSend }) {
     if (matchMedia('(pointer: fine)').matches && document.activeElement === document.body) box.current.focus();
   }, [chat]);
 
+  const last = useRef(null);
+  last.current = { chat, text };
+  useEffect(() => () => { last.current.chat.draft = last.current.text; }, []); // another view is shown: kept until the return
+
   const send = () => {
     if (onSend(text)) setText('');
   };

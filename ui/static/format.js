@@ -22,6 +22,13 @@ export function clock(when) {
   return date.toLocaleTimeString(locale(), { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 }
 
+/** A calendar day without a time: 2026-11-30. */
+export function day(date) {
+  const when = new Date(`${date}T00:00:00`);
+  if (Number.isNaN(when.getTime())) return date || '';
+  return when.toLocaleDateString(locale(), { month: 'short', day: 'numeric', weekday: 'short' });
+}
+
 /** Today: the time; earlier: the day too. */
 export function moment(when) {
   const date = new Date(when);

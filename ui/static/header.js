@@ -4,20 +4,20 @@ import { lang, setLang, t } from './i18n.js';
 import { Icon } from './icons.js';
 import { keep, recall } from './ids.js';
 
-export function Header({ title, about, onDrawer }) {
+export function Header({ title, view, about, onDrawer }) {
   const model = about?.model;
   return html`<header class="top">
     <button type="button" class="icon-button for-left" aria-label=${t('app.menu')} title=${t('app.menu')} data-testid="open-sidebar"
       onClick=${() => onDrawer('left')}><${Icon} name="menu" size="20" /></button>
-    <h1 class="top-title">${title || t('app.tagline')}</h1>
+    <h1 class=${`top-title ${view ? 'is-view' : ''}`} id="title" tabindex="-1">${title || t('app.tagline')}</h1>
     ${model && html`<span class="model" title=${`${t('app.model')}: ${model.name}`} data-testid="model">
       ${model.demo ? t('app.model.demo') : model.name}</span>`}
     <button type="button" class="icon-button text-button" lang=${lang() === 'zh' ? 'en' : 'zh-CN'} aria-label=${t('app.lang')}
       title=${t('app.lang')} data-testid="language" onClick=${() => setLang(lang() === 'zh' ? 'en' : 'zh')}>
       ${lang() === 'zh' ? 'EN' : '中'}</button>
     <${Theme} />
-    <button type="button" class="icon-button for-right" aria-label=${t('app.panel')} title=${t('app.panel')} data-testid="open-panel"
-      onClick=${() => onDrawer('right')}><${Icon} name="panel" size="20" /></button>
+    ${!view && html`<button type="button" class="icon-button for-right" aria-label=${t('app.panel')} title=${t('app.panel')}
+      data-testid="open-panel" onClick=${() => onDrawer('right')}><${Icon} name="panel" size="20" /></button>`}
   </header>`;
 }
 

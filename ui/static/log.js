@@ -8,7 +8,7 @@ import { TurnView } from './turnview.js';
 const samples = ['who', 'time', 'menu', 'price', 'weather', 'remember', 'recommend', 'parallel', 'order'];
 const NEAR = 80;
 
-export function Log({ chat, kinds, onAsk }) {
+export function Log({ chat, tools, onAsk }) {
   const box = useRef(null);
   const follow = useRef(true);
   const [away, setAway] = useState(false);
@@ -41,7 +41,7 @@ export function Log({ chat, kinds, onAsk }) {
         ${chat.loading && html`<p class="state is-busy"><span class="spinner"></span>${t('chat.loading')}</p>`}
         ${count === 0 && !chat.loading && !chat.loadError && html`<${Welcome} onAsk=${onAsk} />`}
         ${chat.turns.map((turn) => html`<${TurnView} key=${turn.key} turn=${turn} version=${turn.version} chat=${chat}
-          kinds=${kinds} language=${lang()} />`)}
+          tools=${tools} language=${lang()} />`)}
       </div>
     </div>
     ${away && count > 0 && html`<button type="button" class="to-latest" aria-label=${t('chat.latest')} title=${t('chat.latest')}

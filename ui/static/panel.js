@@ -1,4 +1,4 @@
-/** Orders and skills, as two tabs. */
+/** Orders and skills beside the conversation, as two tabs. */
 import { html, useRef, useState } from './vendor/htm-preact.js';
 import { t } from './i18n.js';
 import { Icon } from './icons.js';
@@ -7,7 +7,7 @@ import { Skills } from './skills.js';
 
 const tabs = ['orders', 'skills'];
 
-export function Panel({ orders, current, onOpen, onClose }) {
+export function Panel({ orders, tools, current, onClose }) {
   const [tab, setTab] = useState('orders');
   const list = useRef(null);
   const onKeyDown = (event) => {
@@ -29,7 +29,7 @@ export function Panel({ orders, current, onOpen, onClose }) {
     </div>
     <div class="panel-body" role="tabpanel" id="tab-content" aria-labelledby=${`tab-${tab}`} tabindex="-1">
       ${tab === 'orders'
-        ? html`<${Orders} orders=${orders.items} error=${orders.error} current=${current} onOpen=${onOpen} />`
-        : html`<${Skills} />`}
+        ? html`<${Orders} orders=${orders.items} error=${orders.error} current=${current} />`
+        : html`<${Skills} tools=${tools} />`}
     </div>`;
 }

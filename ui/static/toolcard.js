@@ -11,9 +11,9 @@ export function toolLabel(name) {
   return known(`tool.${name}`, name || '…');
 }
 
-/** @param {{part: import('./turn.js').ToolPart, kinds: Map<string, string>}} props */
-export function ToolCard({ part, kinds }) {
-  const kind = part.kind || kinds.get(part.name) || '';
+/** @param {{part: import('./turn.js').ToolPart, tools: Map<string, object>}} props */
+export function ToolCard({ part, tools }) {
+  const kind = part.kind || tools.get(part.name)?.kind || '';
   return html`<details class="tool" data-testid="tool-card" data-tool=${part.name} data-status=${part.status}>
     <summary>
       <span class=${`mark mark-${tone(part.status)}`}><${Mark} status=${part.status} /></span>
@@ -40,19 +40,19 @@ export function ToolCard({ part, kinds }) {
   </details>`;
 }
 
-function Mark({ status }) {
+export function Mark({ status }) {
   if (status === 'RUNNING') return html`<span class="spinner"></span>`;
   const name = { SUCCEEDED: 'check', WAITING: 'clock', CANCELLED: 'minus', DENIED: 'minus', REFUSED: 'minus' }[status] || 'cross';
   return html`<${Icon} name=${name} size="15" />`;
 }
 
-function tone(status) {
+export function tone(status) {
   if (isRunning({ status })) return 'busy';
   if (status === 'SUCCEEDED') return 'good';
   return status === 'CANCELLED' || status === 'DENIED' ? 'calm' : 'bad';
 }
 
-function pretty(text) {
+export function pretty(text) {
   if (!text) return '';
   let shown = text;
   try {

@@ -6,17 +6,18 @@ import { moment } from './format.js';
 import { lang, pick, t } from './i18n.js';
 import { Icon } from './icons.js';
 import { Markdown, splitBlocks } from './markdown.js';
+import { runAddress } from './place.js';
 import { ToolCard } from './toolcard.js';
 import { isActive, openConfirmation } from './turn.js';
 
 /** Redrawn only when its version, or the language, changes: a long conversation stays cheap. */
 export class TurnView extends Component {
   shouldComponentUpdate(next) {
-    const { turn, version, language, kinds } = this.props;
-    return next.turn !== turn || next.version !== version || next.language !== language || next.kinds !== kinds;
+    const { turn, version, language, tools } = this.props;
+    return next.turn !== turn || next.version !== version || next.language !== language || next.tools !== tools;
   }
 
-  render({ turn, chat, kinds }) {
+  render({ turn, chat, tools }) {
     const decide = (part) => (decision) => chat.decide(turn, part, decision);
     return html`<article class="turn" data-testid="turn" data-status=${turn.status}>
       ${turn.text && html`<div class="question" data-testid="user-message">
@@ -27,10 +28,11 @@ export class TurnView extends Component {
         <${Skills} skills=${turn.skills} />
         ${groups(turn.parts).map((group) => group.tools
           ? html`<div class="tools" key=${group.key}>
-              ${group.tools.map((part) => html`<${ToolCard} key=${part.id} part=${part} kinds=${kinds} />`)}
+              ${group.tools.map((part) => html`<${ToolCard} key=${part.id} part=${part} tools=${tools} />`)}
             </div>`
           : html`<${Part} key=${group.key} part=${group.part} turn=${turn} onDecide=${decide(group.part)} />`)}
         <${State} turn=${turn} />
+        ${turn.runId && html`<p class="foot"><a href=${runAddress(turn.runId)} data-testid="run-link">${t('chat.run')}</a></p>`}
       </div>
     </article>`;
   }

@@ -141,7 +141,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
       assert.equal(await me.page.evaluate(() => globalThis.__xss), undefined);
       assert.equal(await me.at('chat-log').locator('img, script, iframe, object, embed, [href^="javascript:"]').count(), 0);
       assert.equal(await me.at('conversations').locator('img, script, iframe').count(), 0);
-      for (const link of await me.at('chat-log').locator('a[href]').all()) {
+      for (const link of await me.at('chat-log').locator('.markdown a[href]').all()) {
         assert.match(await link.getAttribute('rel'), /noopener/);
         assert.equal(await link.getAttribute('target'), '_blank');
       }
