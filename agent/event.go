@@ -75,7 +75,7 @@ type (
 		CallID       string          `json:"callId"`
 		MessageID    string          `json:"messageId,omitempty"`
 		Name         string          `json:"name"`
-		Args         json.RawMessage `json:"args,omitempty"`
+		Args         json.RawMessage `json:"args,omitempty"` // of a result: only where a person edited them
 		Kind         string          `json:"kind,omitempty"`
 		Status       string          `json:"status,omitempty"`
 		Stage        string          `json:"stage,omitempty"`

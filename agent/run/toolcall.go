@@ -2,9 +2,6 @@ package run
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -68,7 +65,7 @@ func (c *callSet) wait() {
 
 func callOf(r agent.Run, inv agent.Invocation) capability.Call {
 	return capability.Call{
-		ID: inv.ID, Name: inv.Name, Args: inv.Args, UserID: r.UserID,
+		ID: inv.ID, Name: inv.Name, Args: inv.Args, Proposed: inv.Proposed, UserID: r.UserID,
 		ThreadID: r.ThreadID, RunID: r.ID, Source: "model",
 	}
 }
@@ -174,7 +171,10 @@ func (s *Service) settleInvocation(ctx context.Context, r agent.Run, inv agent.I
 	now := s.deps.Now()
 	inv.Status, inv.Result, inv.Receipt, inv.EndedAt = o.Receipt.Status, o.Result, o.Receipt, now
 	data := callData(inv, o.Receipt.Kind)
-	data.Args, data.Result, data.Stage = nil, o.Result, string(o.Receipt.Stage)
+	data.Result, data.Stage = o.Result, string(o.Receipt.Stage)
+	if len(inv.Proposed) == 0 {
+		data.Args = nil // as they were proposed
+	}
 	data.DurationMS = o.Receipt.Duration.Milliseconds()
 	step.Invocations = append(step.Invocations, inv)
 	step.Events = append(step.Events, agent.NewEvent(agent.CallEnded, data, now))
@@ -187,10 +187,4 @@ func callData(inv agent.Invocation, kind capability.Kind) agent.CallData {
 		InvocationID: inv.ID, CallID: inv.CallID, MessageID: inv.MessageID, Name: inv.Name,
 		Args: inv.Args, Kind: string(kind), Status: string(inv.Status),
 	}
-}
-
-// digest names arguments, so that what was asked and what is run can be compared.
-func digest(args json.RawMessage) string {
-	sum := sha256.Sum256(args)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
