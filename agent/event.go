@@ -75,7 +75,8 @@ type (
 		CallID       string          `json:"callId"`
 		MessageID    string          `json:"messageId,omitempty"`
 		Name         string          `json:"name"`
-		Args         json.RawMessage `json:"args,omitempty"` // of a result: only where a person edited them
+		Args         json.RawMessage `json:"args,omitempty"`
+		EditedArgs   json.RawMessage `json:"editedArgs,omitempty"` // of a result: what ran, where a person edited it
 		Kind         string          `json:"kind,omitempty"`
 		Status       string          `json:"status,omitempty"`
 		Stage        string          `json:"stage,omitempty"`

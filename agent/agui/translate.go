@@ -132,8 +132,8 @@ func (t *Translator) call(e agent.Event) ([]Event, error) {
 	about := map[string]any{"kind": d.Kind, "invocationId": d.InvocationID}
 	if e.Type == agent.CallEnded {
 		about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
-		if len(d.Args) > 0 {
-			about["editedArgs"] = d.Args
+		if len(d.EditedArgs) > 0 {
+			about["editedArgs"] = d.EditedArgs
 		}
 		return []Event{t.with(Event{
 			Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: cmp.Or(string(d.Result), "{}"), Role: "tool",

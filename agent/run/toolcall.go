@@ -171,9 +171,9 @@ func (s *Service) settleInvocation(ctx context.Context, r agent.Run, inv agent.I
 	now := s.deps.Now()
 	inv.Status, inv.Result, inv.Receipt, inv.EndedAt = o.Receipt.Status, o.Result, o.Receipt, now
 	data := callData(inv, o.Receipt.Kind)
-	data.Result, data.Stage = o.Result, string(o.Receipt.Stage)
-	if len(inv.Proposed) == 0 {
-		data.Args = nil // as they were proposed
+	data.Args, data.Result, data.Stage = nil, o.Result, string(o.Receipt.Stage)
+	if len(inv.Proposed) > 0 {
+		data.EditedArgs = inv.Args
 	}
 	data.DurationMS = o.Receipt.Duration.Milliseconds()
 	step.Invocations = append(step.Invocations, inv)
