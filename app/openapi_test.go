@@ -141,6 +141,15 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	get("/api/v1/runs/{id}", "/api/v1/runs/"+talk.RunID)
 	get("/api/v1/runs/{id}/events", "/api/v1/runs/"+talk.RunID+"/events")
 
+	talk = m.Say("ann", "t2", "帮我订一份水煮牛肉。")
+	q = talk.Question()
+	for _, args := range []string{`{"items":[]}`, `{"items":[{"dish":"food-002","quantity":1}]}`} {
+		d.asDescribed(t, m, "POST", "/api/v1/runs/{id}/confirm", "/api/v1/runs/"+talk.RunID+"/confirm", edited(q, args))
+	}
+	d.asDescribed(t, m, "POST", "/runs/{id}/confirm", "/runs/"+talk.RunID+"/confirm", edited(talk.Question(), `{"items":[{"dish":"food-002","quantity":2}]}`))
+	talk.Rest()
+	get("/api/v1/runs/{id}", "/api/v1/runs/"+talk.RunID)
+
 	for path, methods := range d.at(d["paths"]) {
 		if d.at(methods)["get"] != nil && !strings.Contains(path, "{") {
 			if status := d.asDescribed(t, m, http.MethodGet, path, path, ""); status != http.StatusOK {

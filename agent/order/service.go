@@ -231,7 +231,8 @@ func stockLines(lines []Line) []map[string]any {
 func notHeld(r reservation) error {
 	if len(r.Short) > 0 {
 		short := r.Short[0]
-		return fault.New(fault.Conflict, "not enough of %s: %d wanted, %d left", short.Name, short.Wanted, short.Available)
+		return fault.New(fault.Conflict, "%s 只剩 %d 份，不够 %d 份 / not enough of %s: %d wanted, %d left",
+			short.Name, short.Available, short.Wanted, short.Name, short.Wanted, short.Available)
 	}
 	switch r.Reason {
 	case "too_many_holds":

@@ -81,6 +81,59 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('portions and note are changed on the card; that is what is ordered', async () => {
+    const before = await me.orders();
+    await me.newConversation();
+    await me.ask('帮我订一份水煮牛肉。');
+    const card = await me.openCard();
+    await card.locator(byId('confirm-edit')).click();
+    const portions = card.locator(byId('confirm-portions'));
+    await until('the field to have the focus', () => portions.evaluate((el) => el === document.activeElement));
+    assert.match(await portions.getAttribute('aria-label'), /水煮牛肉/);
+    const accept = card.locator(byId('confirm-accept'));
+    for (const wrong of ['0', '21', '', '1.5']) {
+      await portions.fill(wrong);
+      assert.ok(await accept.isDisabled(), `${wrong} portions must not be sent`);
+      assert.equal(await portions.getAttribute('aria-invalid'), 'true');
+    }
+    await portions.fill('2');
+    await card.locator(byId('confirm-edit-note')).fill('少放辣');
+    assert.match(await card.locator(byId('confirm-total')).innerText(), /^¥64\.00$/);
+    await me.shot('03b-edit');
+    await accept.click();
+    await me.cardIs('CONFIRMED');
+    assert.match(await card.locator(byId('confirm-total')).innerText(), /^¥64\.00$/);
+    assert.match(await card.innerText(), /少放辣[\s\S]*已确认/);
+    assert.ok(await card.locator(byId('confirm-edited')).isVisible());
+    assert.match(await me.answer(), /64\.00/);
+    const now = await me.orders();
+    assert.equal(now.length, before.length + 1);
+    assert.deepEqual([now[0].totalFen, now[0].lines[0].quantity, now[0].note], [6400, 2, '少放辣']);
+    me.innocent();
+
+    await me.reload();
+    await until('the card as it was decided', async () => (await me.at('chat-log').innerText()).includes('64.00'));
+    me.innocent();
+  });
+
+  test('more than may be ordered: the card says so and stays', async () => {
+    await me.newConversation();
+    await me.ask('来一份水煮牛肉和一份米饭');
+    const card = await me.openCard();
+    await card.locator(byId('confirm-edit')).click();
+    for (const field of await card.locator(byId('confirm-portions')).all()) await field.fill('20'); // each may be, both not
+    await card.locator(byId('confirm-accept')).click();
+    assert.match(await card.locator(byId('confirm-problem')).innerText(), /20/);
+    assert.equal(await card.getAttribute('data-status'), 'OPEN');
+    me.faults = me.faults.filter((fault) => !/status of 400/.test(fault)); // the browser notes the refusal, as it should be
+    await card.locator(byId('confirm-edit')).click();
+    assert.equal(await card.locator(byId('confirm-portions')).count(), 0, 'changes can be undone');
+    await card.locator(byId('confirm-reject')).click();
+    await me.cardIs('REJECTED');
+    await me.answer();
+    me.innocent();
+  });
+
   test('the question survives a reload; a no orders nothing', async () => {
     const before = await me.orders();
     await me.ask('帮我订一份水煮牛肉。');
