@@ -134,6 +134,32 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('what was not on the card is asked anew', async () => {
+    await me.newConversation();
+    await me.ask('帮我订一份水煮牛肉。');
+    await me.openCard();
+    await me.page.route('**/confirm', async (route) => { // another dish, as only a program can put it
+      const body = route.request().postDataJSON();
+      body.args.items = [{ dish: 'food-015', quantity: 1 }];
+      await route.continue({ postData: JSON.stringify(body) });
+    }, { times: 1 });
+    await me.card().locator(byId('confirm-edit')).click();
+    await me.card().locator(byId('confirm-portions')).fill('2');
+    await me.card().locator(byId('confirm-accept')).click();
+    await until('a second card', async () => (await me.card().count()) === 2);
+    const [old, anew] = [me.card().first(), me.card().last()];
+    await until('the first to be closed', async () => (await old.getAttribute('data-status')) === 'CANCELLED');
+    assert.match(await old.innerText(), /重新询问/);
+    assert.match(await anew.innerText(), /番茄炒蛋[\s\S]*¥14\.00/);
+    assert.ok(await anew.evaluate((el) => el.contains(document.activeElement)), 'the new card must have the focus');
+    me.faults = me.faults.filter((fault) => !/status of 409/.test(fault)); // the browser notes the refusal, as it should be
+    await me.shot('03c-anew');
+    await anew.locator(byId('confirm-reject')).click();
+    await until('the no', async () => (await anew.getAttribute('data-status')) === 'REJECTED');
+    await me.answer();
+    me.innocent();
+  });
+
   test('the question survives a reload; a no orders nothing', async () => {
     const before = await me.orders();
     await me.ask('帮我订一份水煮牛肉。');
@@ -247,7 +273,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     await me.newConversation();
     await me.at('language').click();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en');
-    assert.match(await me.at('welcome').innerText(), /What would you like to eat/);
+    await until('the words in English', async () => /What would you like to eat/.test(await me.at('welcome').innerText()));
     await me.at('sample', '[data-sample="menu"]').click();
     assert.match(await me.answer(), /boiled beef/i);
     await me.ask('Order one Sichuan boiled beef for me.');
