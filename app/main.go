@@ -26,7 +26,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), keyCommand(), versionCommand())
+	root.AddCommand(serveCommand(), keyCommand(), traceCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -17,6 +17,7 @@ import (
 const (
 	maxID      = 128
 	maxMessage = 16 << 10
+	maxHistory = 10_000 // messages; only the last one counts
 )
 
 // RunAgentInput is what a client posts to start a run. Unknown members are ignored (AG-UI 1.0).
@@ -52,6 +53,8 @@ func ParseInput(raw []byte) (RunAgentInput, error) {
 		return RunAgentInput{}, fault.New(fault.Invalid, "runId must be a text of 1 to %d characters without control characters", maxID)
 	case in.Messages == nil:
 		return RunAgentInput{}, fault.New(fault.Invalid, "messages is missing")
+	case len(in.Messages) > maxHistory:
+		return RunAgentInput{}, fault.New(fault.TooLarge, "messages has %d entries, more than %d; the last one is enough", len(in.Messages), maxHistory)
 	case len(in.Resume) > 0:
 		return in, checkResume(in.Resume)
 	}
