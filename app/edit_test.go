@@ -416,3 +416,31 @@ func awaitDelivered(t *testing.T, m *meshtest.Mesh) {
 	}
 	t.Errorf("not delivered: %q", keys(t, path, `SELECT okey || ' ' || reason FROM outbox WHERE done_at = 0`))
 }
+
+// TestEditIsInTheRunsTrace: what is looked at between the yes and the call belongs to the run, not to the
+// request that brought the yes.
+func TestEditIsInTheRunsTrace(t *testing.T) {
+	t.Parallel()
+	m := meshtest.Start(t, meshtest.Options{})
+	talk := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
+	if status, body := talk.Answer("confirm", edited(talk.Question(), twoPortions)); status != http.StatusOK {
+		t.Fatalf("confirm: %d %s", status, body)
+	}
+	talk.Rest()
+	var r struct{ TraceID string }
+	m.Get("ann", "/api/v1/runs/"+talk.RunID, &r)
+	var audit struct{ Items []struct{ Capability, TraceID string } }
+	m.Get("ann", "/api/v1/audit?runId="+talk.RunID, &audit)
+	quotes := 0
+	for _, a := range audit.Items {
+		if a.TraceID != r.TraceID {
+			t.Errorf("%s is in the trace %s, want %s", a.Capability, a.TraceID, r.TraceID)
+		}
+		if a.Capability == "quote_order" {
+			quotes++
+		}
+	}
+	if quotes != 2 {
+		t.Errorf("%d quotes are audited, want that of the question and that of the edit", quotes)
+	}
+}

@@ -31,6 +31,7 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
+	ctx = inCall(inRun(ctx, j.Run), inv)
 	edited := d.Edited != nil
 	if edited {
 		inv.Edit(d.Edited.Args)

@@ -126,6 +126,7 @@ func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Deci
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
+	ctx = inRun(ctx, j.Run)
 	d.At = s.deps.Now()
 	step, err := s.decision(ctx, j, c, d)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
-	"agentmesh/app/platform/span"
 	"agentmesh/capability"
 )
 
@@ -84,10 +83,7 @@ func (s *Service) guardedCall(ctx context.Context, r agent.Run, inv agent.Invoca
 
 // runCall takes one call as far as it goes: to its result, or to the question.
 func (s *Service) runCall(ctx context.Context, r agent.Run, inv agent.Invocation) error {
-	ids := flow.From(ctx)
-	ids.ToolInvocationID, ids.SpanID = inv.ID, span.IDOf(inv.ID)
-	ctx = flow.With(ctx, ids)
-	err := s.advance(ctx, r, inv)
+	err := s.advance(inCall(ctx, inv), r, inv)
 	if errors.Is(err, agent.ErrStale) {
 		return nil
 	}
