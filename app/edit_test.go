@@ -429,7 +429,9 @@ func TestEditIsInTheRunsTrace(t *testing.T) {
 	talk.Rest()
 	var r struct{ TraceID string }
 	m.Get("ann", "/api/v1/runs/"+talk.RunID, &r)
-	var audit struct{ Items []struct{ Capability, TraceID string } }
+	var audit struct {
+		Items []struct{ Capability, TraceID string }
+	}
 	m.Get("ann", "/api/v1/audit?runId="+talk.RunID, &audit)
 	quotes := 0
 	for _, a := range audit.Items {
