@@ -11,6 +11,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/agui"
+	"agentmesh/app"
 	"agentmesh/app/meshtest"
 	"agentmesh/capability"
 )
@@ -445,4 +446,28 @@ func TestEditIsInTheRunsTrace(t *testing.T) {
 	if quotes != 2 {
 		t.Errorf("%d quotes are audited, want that of the question and that of the edit", quotes)
 	}
+}
+
+// TestEditedWords: with the combined tool the person edits the sentence; what it orders is what is ordered.
+func TestEditedWords(t *testing.T) {
+	t.Parallel()
+	m := meshtest.Start(t, meshtest.Options{Change: func(c *app.Config) { c.FoodTools = "combined" }})
+	talk := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
+	q := talk.Question()
+	if q.Tool != "call_food" {
+		t.Fatalf("asked about %s", q.Tool)
+	}
+	if status, body := talk.Answer("confirm", edited(q, `{"text":"今天有什么推荐？"}`)); status != http.StatusBadRequest || problemIn(t, body).Confirmation.Status != agent.ConfirmationOpen {
+		t.Errorf("words that order nothing: %d %s, want 400 and the question open", status, body)
+	}
+	if status, body := talk.Answer("confirm", edited(q, `{"text":"订三份水煮牛肉"}`)); status != http.StatusOK {
+		t.Fatalf("three: %d %s", status, body)
+	}
+	talk.Rest()
+	if list := orders(m, "ann"); len(list) != 1 || list[0].Total != "96.00" || list[0].Status != "CONFIRMED" {
+		t.Errorf("orders: %+v, want one for 96.00", list)
+	}
+	awaitDelivered(t, m)
+	m.Stop()
+	checkBooks(t, m.Dir)
 }
