@@ -149,6 +149,9 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	d.asDescribed(t, m, "POST", "/runs/{id}/confirm", "/runs/"+talk.RunID+"/confirm", edited(talk.Question(), `{"items":[{"dish":"food-002","quantity":2}]}`))
 	talk.Rest()
 	get("/api/v1/runs/{id}", "/api/v1/runs/"+talk.RunID)
+	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/run", copilot+"/run", meshtest.Input("t1", "现在几点？"))
+	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/connect", copilot+"/connect", connectBody("t1", "r"))
+	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/stop/{thread}", copilot+"/stop/t1", `{"runId":"x"}`)
 
 	for path, methods := range d.at(d["paths"]) {
 		if d.at(methods)["get"] != nil && !strings.Contains(path, "{") {

@@ -123,8 +123,8 @@ func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfir
 	}
 }
 
-// interruptAgain tells a client that does not answer, or answers what nobody asked, what is open. It acts
-// on nothing: silence is no answer.
+// interruptAgain tells a client that does not answer, or answers what nobody asked, how the conversation
+// stands and what is open. It acts on nothing: silence is no answer.
 func (m *Module) interruptAgain(c echo.Context, in agui.RunAgentInput) error {
 	ctx, user := c.Request().Context(), userOf(c)
 	open, err := m.openIn(ctx, user, func(q agent.Confirmation) bool { return q.ThreadID == in.ThreadID })
@@ -163,28 +163,37 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 	}
 	w, err := sse.NewWriter(c.Response())
 	s := &standardStream{m: m, w: w, t: t, r: r, refused: act()}
-	if err != nil || (from.Seq > 0 && s.send(t.Restart()) != nil) || s.interruptIfRefused(ctx, from) != nil || s.ended {
+	if err != nil {
 		return nil
 	}
-	for u, err := range m.deps.Engine.FollowFor(ctx, r.ID, from, standardGrace) {
-		if err != nil || s.show(ctx, u) != nil || s.ended {
-			return nil
-		}
+	if from.Seq > 0 && (s.send(t.Restart()) != nil || s.interruptIfUnchanged(ctx, from) != nil || s.ended) {
+		return nil
 	}
-	if !s.ended { // the run had ended before
-		_ = s.finish(ctx, t.Finished())
-	}
+	s.follow(ctx, from)
 	return nil
 }
 
-// standardStream is one stream of POST /agui.
+// standardStream is one run on a stream of POST /agui.
 type standardStream struct {
 	m       *Module
 	w       *sse.Writer
 	t       *agui.Translator
 	r       agent.Run
-	refused refusals
-	ended   bool
+	refused refusals // of the answers that the stream began with
+	ended   bool     // the run's last event here has been sent
+	waits   bool     // and it was the interrupt
+}
+
+// follow shows the run from a place on, until it ends or waits for nothing but a person.
+func (s *standardStream) follow(ctx context.Context, from run.Cursor) {
+	for u, err := range s.m.deps.Engine.FollowFor(ctx, s.r.ID, from, standardGrace) {
+		if err != nil || s.show(ctx, u) != nil || s.ended {
+			return
+		}
+	}
+	if !s.ended { // the run had ended before
+		_ = s.finish(ctx, s.t.Finished())
+	}
 }
 
 func (s *standardStream) send(events []agui.Event) error { return send(s.w, events, "") }
@@ -224,14 +233,11 @@ func (s *standardStream) finish(ctx context.Context, events []agui.Event) error 
 	return s.send(out)
 }
 
-// interruptIfRefused ends a stream that nothing would happen on: the answers that it began with did not
-// count, and changed nothing.
-func (s *standardStream) interruptIfRefused(ctx context.Context, from run.Cursor) error {
-	if len(s.refused) == 0 {
-		return nil
-	}
+// interruptIfUnchanged ends the stream when the answers changed nothing, and a question is open: no event will come
+// to tell of it.
+func (s *standardStream) interruptIfUnchanged(ctx context.Context, from run.Cursor) error {
 	now, err := s.m.deps.Engine.Run(ctx, s.r.UserID, s.r.ID)
-	if err != nil || now.Head > from.Seq {
+	if err != nil || now.Head != from.Seq {
 		return err
 	}
 	return s.interruptIfWaiting(ctx)
@@ -252,6 +258,7 @@ func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 	if err != nil || len(open) == 0 {
 		return err
 	}
+	s.waits = true
 	return s.finish(ctx, s.t.Interrupted(s.m.asked(open, s.refused)))
 }
 
