@@ -33,6 +33,8 @@ type Confirmation struct {
 	Warnings     json.RawMessage    `json:"warnings,omitempty"`
 	Status       ConfirmationStatus `json:"status"`
 	Reason       string             `json:"reason,omitempty"`
+	Edited       *Edit              `json:"edited,omitempty"`     // what the person made of it, with their yes
+	ReplacedBy   string             `json:"replacedBy,omitempty"` // the question that took its place
 	DecidedBy    string             `json:"decidedBy,omitempty"`
 	DecidedVia   string             `json:"decidedVia,omitempty"`
 	DecidedAt    *time.Time         `json:"decidedAt,omitempty"`
@@ -40,11 +42,21 @@ type Confirmation struct {
 	Deadline     time.Time          `json:"deadline"`
 }
 
+// Edit is what a person changed before their yes: the arguments as a whole, and what follows from them.
+type Edit struct {
+	Args       json.RawMessage `json:"args"`
+	ArgsDigest string          `json:"argsDigest"`
+	Summary    json.RawMessage `json:"summary,omitempty"`
+	Warnings   json.RawMessage `json:"warnings,omitempty"`
+}
+
 // Decision is an answer to a question.
 type Decision struct {
 	Status     ConfirmationStatus
 	Reason     string
-	ArgsDigest string // of the arguments that were decided about; empty: not said
+	Edited     *Edit  // with a yes to other arguments than were asked about
+	ArgsDigest string // of the arguments that were asked about; empty: not said
+	ReplacedBy string // the question that takes the place of a closed one
 	By         string
 	Via        string
 	At         time.Time

@@ -76,6 +76,7 @@ type (
 		MessageID    string          `json:"messageId,omitempty"`
 		Name         string          `json:"name"`
 		Args         json.RawMessage `json:"args,omitempty"`
+		EditedArgs   json.RawMessage `json:"editedArgs,omitempty"` // of a result: what ran, where a person edited it
 		Kind         string          `json:"kind,omitempty"`
 		Status       string          `json:"status,omitempty"`
 		Stage        string          `json:"stage,omitempty"`

@@ -17,12 +17,21 @@ type Invocation struct {
 	Round     int
 	Position  int // its place among the calls of its round
 	Name      string
-	Args      json.RawMessage
+	Args      json.RawMessage // what runs
+	Proposed  json.RawMessage // what the model gave, where a person edited that
 	Status    capability.Status
 	Result    json.RawMessage
 	Receipt   capability.Receipt
 	CreatedAt time.Time
 	EndedAt   time.Time
+}
+
+// Edit replaces the arguments, and keeps those that the model gave.
+func (inv *Invocation) Edit(args json.RawMessage) {
+	if len(inv.Proposed) == 0 {
+		inv.Proposed = inv.Args
+	}
+	inv.Args = args
 }
 
 // ModelCall is the record of one model round: what the model was given and what it cost (D-90).

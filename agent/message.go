@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -37,4 +38,18 @@ type Message struct {
 	ToolCallID string
 	Abandoned  bool // its text ended early; it never enters a prompt
 	CreatedAt  time.Time
+}
+
+// AsRun gives an assistant's message with the arguments that its calls run with, where a person edited
+// what the model gave.
+func (m Message) AsRun(calls []Invocation) Message {
+	m.Calls = slices.Clone(m.Calls)
+	for i, c := range m.Calls {
+		for _, inv := range calls {
+			if inv.MessageID == m.ID && inv.CallID == c.ID && len(inv.Proposed) > 0 {
+				m.Calls[i].Args = inv.Args
+			}
+		}
+	}
+	return m
 }

@@ -68,8 +68,9 @@ type RunStore interface {
 	// make a second active run in the conversation.
 	Append(ctx context.Context, s Step) error
 	// Decide closes a question and writes the step, if the question was open. A run that has no other
-	// open question goes from AWAITING_CONFIRMATION to RUNNING in the same transaction. It gives the
-	// question as it now stands, and whether this call closed it. ErrNotFound: no such question.
+	// open question then goes from AWAITING_CONFIRMATION to RUNNING in the same transaction. It gives the
+	// question as it now stands, and whether this call closed it. ErrNotFound: no such question. ErrStale:
+	// the step cannot be written any more, and the question is as it was.
 	Decide(ctx context.Context, confirmationID string, d Decision, s Step) (c Confirmation, won bool, err error)
 	// RequestCancel records the wish, once, while the run is open; it tells whether the run is open.
 	RequestCancel(ctx context.Context, runID string, why FinishReason) (open bool, err error)

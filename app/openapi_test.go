@@ -141,6 +141,14 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	get("/api/v1/runs/{id}", "/api/v1/runs/"+talk.RunID)
 	get("/api/v1/runs/{id}/events", "/api/v1/runs/"+talk.RunID+"/events")
 
+	talk = m.Say("ann", "t2", "帮我订一份水煮牛肉。")
+	q = talk.Question()
+	for _, args := range []string{`{"items":[]}`, `{"items":[{"dish":"food-002","quantity":1}]}`} {
+		d.asDescribed(t, m, "POST", "/api/v1/runs/{id}/confirm", "/api/v1/runs/"+talk.RunID+"/confirm", edited(q, args))
+	}
+	d.asDescribed(t, m, "POST", "/runs/{id}/confirm", "/runs/"+talk.RunID+"/confirm", edited(talk.Question(), `{"items":[{"dish":"food-002","quantity":2}]}`))
+	talk.Rest()
+	get("/api/v1/runs/{id}", "/api/v1/runs/"+talk.RunID)
 	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/run", copilot+"/run", meshtest.Input("t1", "现在几点？"))
 	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/connect", copilot+"/connect", connectBody("t1", "r"))
 	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/stop/{thread}", copilot+"/stop/t1", `{"runId":"x"}`)

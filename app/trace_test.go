@@ -36,7 +36,8 @@ func outline(t trace.Trace) string {
 	return b.String()
 }
 
-// orderTrace is an order's way through the modules (layout, section 5).
+// orderTrace is an order's way through the modules (layout, section 5). Food is asked three times: before
+// the question, once there is a yes, and to place the order.
 const orderTrace = `orchestrator: invoke_agent agentmesh (ok)
   orchestrator: chat demo (ok)
   orchestrator: execute_tool place_order (ok)
@@ -45,6 +46,9 @@ const orderTrace = `orchestrator: invoke_agent agentmesh (ok)
         mcp: tools/call list_menu_by_day (ok)
     mcp: tools/call reserve_stock (ok)
     orchestrator: confirm place_order (ok)
+    gateway: forward to food (ok)
+      food: invoke_agent Food Agent (ok)
+        mcp: tools/call list_menu_by_day (ok)
     gateway: forward to food (ok)
       food: invoke_agent Food Agent (ok)
         mcp: tools/call list_menu_by_day (ok)

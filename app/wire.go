@@ -250,8 +250,8 @@ func (w *wiring) discover(ctx context.Context) ([]capability.Definition, error) 
 func (w *wiring) foodTools(client *a2a.Client, orders *order.Service) []capability.Definition {
 	combined := w.config.FoodTools == "combined"
 	recommend, place, both := a2atool.Recommend(client), a2atool.Order(client), a2atool.Food(client)
-	place.Prepare, place.Settle, place.Dismiss = orders.Prepare, orders.Settle, orders.Dismiss
-	both.Prepare, both.Settle, both.Dismiss = orders.PrepareText, orders.Settle, orders.Dismiss
+	place.Prepare, place.Review, place.Settle, place.Dismiss = orders.Prepare, orders.Review, orders.Settle, orders.Dismiss
+	both.Prepare, both.Review, both.Settle, both.Dismiss = orders.PrepareText, orders.ReviewText, orders.Settle, orders.Dismiss
 	recommend.Disabled, place.Disabled, both.Disabled = combined, combined, !combined
 	return []capability.Definition{recommend, place, both}
 }

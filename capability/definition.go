@@ -46,6 +46,9 @@ type Definition struct {
 	// Prepare runs before a person is asked: it refuses what could not be done, and says what will be. The
 	// changes that come with an error are written with the refusal.
 	Prepare func(ctx context.Context, call Call) (Prepared, error)
+	// Review runs after a person's yes and before it is written down: it says what has become of what they
+	// saw, be it that they edited the arguments, be it that the world changed.
+	Review func(ctx context.Context, call Call) (Review, error)
 	// Settle runs after an attempt, whatever its outcome, and has the last word on the result. Its
 	// changes are written in the transaction that records the result.
 	Settle func(ctx context.Context, call Call, result json.RawMessage, failure error) (json.RawMessage, []Change, error)
@@ -59,6 +62,7 @@ type Call struct {
 	ID       string
 	Name     string
 	Args     json.RawMessage
+	Proposed json.RawMessage // what the model gave, where a person edited that
 	UserID   string
 	ThreadID string
 	RunID    string

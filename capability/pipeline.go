@@ -134,11 +134,15 @@ func (p *Pipeline) known(ctx context.Context, call Call) (Admission, bool, error
 
 // RecordOf makes the audit record of a call.
 func (p *Pipeline) RecordOf(ctx context.Context, call Call, r Receipt, result json.RawMessage) Record {
-	return Record{
+	out := Record{
 		Receipt: r, At: p.now(), UserID: call.UserID, ThreadID: call.ThreadID, RunID: call.RunID,
-		TraceID: flow.From(ctx).TraceID, Source: call.Source,
+		TraceID: flow.From(ctx).TraceID, Source: call.Source, ArgsDigest: Digest(call.Args),
 		Input: text.Clip(string(call.Args), summarySize), Output: text.Clip(string(result), summarySize),
 	}
+	if len(call.Proposed) > 0 {
+		out.ProposedDigest = Digest(call.Proposed)
+	}
+	return out
 }
 
 func (p *Pipeline) receipt(call Call, began time.Time, status Status, stage Stage, err error) Receipt {
@@ -154,6 +158,5 @@ func (p *Pipeline) receipt(call Call, began time.Time, status Status, stage Stag
 
 // Lookup gives a registered definition.
 func (p *Pipeline) Lookup(name string) (Definition, bool) {
-	e, ok := p.registry.entries[name]
-	return e.Definition, ok
+	return p.registry.Lookup(name)
 }

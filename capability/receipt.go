@@ -76,6 +76,9 @@ type Record struct {
 	Source   string
 	Input    string
 	Output   string
+	// ArgsDigest names what ran, or would have; ProposedDigest what the model gave, where a person edited that.
+	ArgsDigest     string
+	ProposedDigest string
 }
 
 // Selection says which audit records are wanted; what is empty selects everything.

@@ -61,6 +61,12 @@ func (r *Registry) Has(name string) bool {
 	return ok
 }
 
+// Lookup gives a registered definition.
+func (r *Registry) Lookup(name string) (Definition, bool) {
+	e, ok := r.entries[name]
+	return e.Definition, ok
+}
+
 // everything is the toolkit of the program itself: hidden capabilities too.
 func (r *Registry) everything() Toolkit {
 	return Toolkit{definitions: r.All()}

@@ -66,14 +66,16 @@ type Outcome struct {
 	Interrupts []Interrupt `json:"interrupts,omitempty"`
 }
 
-// Interrupt is an open question as the standard has it. The deadline is in the metadata: older clients
-// refuse every run once expiresAt has passed.
+// Interrupt is an open question as the standard has it. ResponseSchema says what an answer looks like; a
+// property editedArgs in it means that the arguments may be edited. The deadline is in the metadata: older
+// clients refuse every run once expiresAt has passed.
 type Interrupt struct {
-	ID         string         `json:"id"`
-	Reason     string         `json:"reason"`
-	ToolCallID string         `json:"toolCallId,omitempty"`
-	Message    string         `json:"message,omitempty"`
-	Metadata   map[string]any `json:"metadata,omitempty"`
+	ID             string         `json:"id"`
+	Reason         string         `json:"reason"`
+	ToolCallID     string         `json:"toolCallId,omitempty"`
+	Message        string         `json:"message,omitempty"`
+	ResponseSchema map[string]any `json:"responseSchema,omitempty"`
+	Metadata       map[string]any `json:"metadata,omitempty"`
 }
 
 // Usage counts a run's tokens.

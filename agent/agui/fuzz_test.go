@@ -35,7 +35,7 @@ func FuzzTranslator(f *testing.F) {
 				_ = checker.take(e)
 			}
 		}
-		for _, e := range translator.Interrupted([]agent.Confirmation{question()}) {
+		for _, e := range translator.Interrupted([]agui.Asked{{Confirmation: question()}}) {
 			if err := checker.take(e); err != nil {
 				t.Errorf("interrupted after %d of %d events: %v", len(pieces)/2, len(out), err)
 			}

@@ -18,7 +18,8 @@ type Resume struct {
 	Payload     json.RawMessage `json:"payload"`
 }
 
-// Answer is what a Resume says about a call that waits for a yes.
+// Answer is what a Resume says about a call that waits for a yes. EditedArgs, which only a yes has, take the
+// place of the call's arguments as a whole.
 type Answer struct {
 	Approved   bool
 	Reason     string
@@ -44,7 +45,7 @@ func (r Resume) Answer() (Answer, error) {
 		return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true} or {\"approved\": false}", r.InterruptID)
 	}
 	a := Answer{Approved: *payload.Approved, Reason: payload.Reason}
-	if !bytes.Equal(payload.EditedArgs, []byte("null")) {
+	if a.Approved && !bytes.Equal(payload.EditedArgs, []byte("null")) {
 		a.EditedArgs = payload.EditedArgs
 	}
 	return a, nil

@@ -132,6 +132,9 @@ func (t *Translator) call(e agent.Event) ([]Event, error) {
 	about := map[string]any{"kind": d.Kind, "invocationId": d.InvocationID}
 	if e.Type == agent.CallEnded {
 		about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
+		if len(d.EditedArgs) > 0 {
+			about["editedArgs"] = d.EditedArgs
+		}
 		return []Event{t.with(Event{
 			Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: cmp.Or(string(d.Result), "{}"), Role: "tool",
 		}, e.At, about)}, nil
@@ -228,7 +231,7 @@ func (t *Translator) Finished() []Event {
 
 // Interrupted ends a stream whose run waits on, as the standard's interrupt (design, section 6). Without
 // an open question there is nothing to wait for, and the stream just breaks off.
-func (t *Translator) Interrupted(open []agent.Confirmation) []Event {
+func (t *Translator) Interrupted(open []Asked) []Event {
 	if t.finished || len(open) == 0 {
 		return nil
 	}
@@ -237,11 +240,8 @@ func (t *Translator) Interrupted(open []agent.Confirmation) []Event {
 	out = append(out, t.closeMessage(now)...)
 	out = append(out, t.closeStep(now)...)
 	outcome := &Outcome{Type: "interrupt"}
-	for _, c := range open {
-		outcome.Interrupts = append(outcome.Interrupts, Interrupt{
-			ID: c.ID, Reason: "tool_call", ToolCallID: c.CallID, Message: "May " + c.Tool + " run?",
-			Metadata: map[string]any{"agentmesh": map[string]any{"deadline": c.Deadline, "argsDigest": c.ArgsDigest}},
-		})
+	for _, a := range open {
+		outcome.Interrupts = append(outcome.Interrupts, a.interrupt())
 	}
 	t.finished = true
 	return append(out, t.stamp(Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID, Outcome: outcome}, now))

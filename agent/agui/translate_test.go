@@ -227,7 +227,7 @@ func TestTranslator_QuestionTellsTheSecondsLeft(t *testing.T) {
 func TestTranslator_Interrupted(t *testing.T) {
 	t.Parallel()
 	translator := agui.NewTranslator(theRun(), now)
-	events := append(translator.Text("a", "x"), translator.Interrupted([]agent.Confirmation{question()})...)
+	events := append(translator.Text("a", "x"), translator.Interrupted([]agui.Asked{{Confirmation: question()}})...)
 	checker := newReader()
 	for _, e := range events {
 		if err := checker.take(e); err != nil {
@@ -238,7 +238,7 @@ func TestTranslator_Interrupted(t *testing.T) {
 	if last.Outcome == nil || last.Outcome.Type != "interrupt" || last.Outcome.Interrupts[0].ID != "conf-1" || strings.Contains(last.Encode(), "expiresAt") {
 		t.Errorf("got %s, want an interrupt without expiresAt", last.Encode())
 	}
-	if more := translator.Interrupted([]agent.Confirmation{question()}); more != nil {
+	if more := translator.Interrupted([]agui.Asked{{Confirmation: question()}}); more != nil {
 		t.Errorf("got %s after the end", types(more))
 	}
 	if none := agui.NewTranslator(theRun(), now).Interrupted(nil); none != nil {

@@ -12,6 +12,9 @@ func (p *planner) planRecommend() {
 		return
 	}
 	if p.combined(toolRecommend) {
+		if p.recommended = p.foodMade(true); p.recommended != nil {
+			return
+		}
 		p.recommended = p.want(abilityCanteen, toolFood, map[string]any{"text": p.recommendText()})
 		return
 	}
@@ -56,6 +59,18 @@ func (p *planner) combined(tool string) bool {
 	return !p.can(tool) && p.can(toolFood)
 }
 
+// foodMade gives the outcome of this turn's call_food that recommended, or of the one that ordered. Its words
+// need not be those that were planned: a person may have edited them on the card.
+func (p *planner) foodMade(recommended bool) *result {
+	for _, c := range p.turn().made(toolFood) {
+		planned := canonical(c.args) == encode(map[string]any{"text": p.recommendText()})
+		if (len(c.result.Recommendations) > 0 || planned) == recommended {
+			return c.result
+		}
+	}
+	return nil
+}
+
 func (p *planner) recommendText() string {
 	switch {
 	case !p.ask.carried && !p.ask.has(intentOrder) && len(p.ask.intents) == 1:
@@ -85,6 +100,9 @@ func (p *planner) planOrder() {
 		return
 	}
 	if p.combined(toolOrder) {
+		if p.ordered = p.foodMade(false); p.ordered != nil {
+			return
+		}
 		p.ordered = p.want(abilityOrdering, toolFood, map[string]any{"text": p.orderText()})
 		return
 	}

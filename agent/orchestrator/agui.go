@@ -167,6 +167,6 @@ func (m *Module) leave(ctx context.Context, w *sse.Writer, t *agui.Translator, r
 	}
 	mine, err := m.openIn(context.WithoutCancel(ctx), r.UserID, func(q agent.Confirmation) bool { return q.RunID == r.ID })
 	if err == nil && len(mine) > 0 {
-		_ = send(w, t.Interrupted(mine), "")
+		_ = send(w, t.Interrupted(m.asked(mine, nil)), "")
 	}
 }

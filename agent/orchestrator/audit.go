@@ -24,6 +24,9 @@ type recordView struct {
 	Input        string           `json:"input"`
 	Output       string           `json:"output"`
 	DurationMS   int64            `json:"durationMs"`
+
+	ArgsDigest     string `json:"argsDigest"`
+	ProposedDigest string `json:"proposedDigest,omitempty"`
 }
 
 func (m *Module) listAudit(c echo.Context) error {
@@ -45,6 +48,7 @@ func (m *Module) listAudit(c echo.Context) error {
 			At: r.At, RunID: r.RunID, ThreadID: r.ThreadID, TraceID: r.TraceID, InvocationID: r.InvocationID,
 			Capability: r.Capability, Kind: r.Kind, Source: r.Source, Status: capability.AuditStatus(r.Status),
 			Stage: r.Stage, Code: r.Code, Input: r.Input, Output: r.Output, DurationMS: r.Duration.Milliseconds(),
+			ArgsDigest: r.ArgsDigest, ProposedDigest: r.ProposedDigest,
 		})
 	}
 	return list(c, part, views, next, err)

@@ -3,17 +3,19 @@ package orchestrator
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
 
 	"agentmesh/agent"
+	"agentmesh/agent/run"
 	"agentmesh/app/platform/fault"
 )
 
-// decisionBody is what a decision may carry. Arguments cannot be edited yet; args and argsDigest say
-// which ones the person saw, and must be those that would run.
+// decisionBody is what a decision may carry. Args, with a yes, take the place of the call's arguments as a
+// whole; argsDigest says which ones the person saw, and must be that of those asked about.
 type decisionBody struct {
 	ConfirmationID string          `json:"confirmationId"`
 	Args           json.RawMessage `json:"args"`
@@ -34,25 +36,36 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 	if err := readJSON(c.Request().Body, &body); err != nil {
 		return err
 	}
-	if len(body.Args) > 0 {
-		return fault.New(fault.Invalid, "arguments cannot be edited; reject, and say what you want instead")
+	d := agent.Decision{Status: status, Reason: body.Reason, ArgsDigest: body.ArgsDigest, By: user, Via: "rest"}
+	if len(body.Args) > 0 && !bytes.Equal(body.Args, []byte("null")) {
+		if status != agent.ConfirmationConfirmed {
+			return fault.New(fault.Invalid, "args go with a yes; a no has none")
+		}
+		d.Edited = &agent.Edit{Args: body.Args}
 	}
-	q, err := m.deps.Engine.Decide(c.Request().Context(), user, c.Param("id"), body.ConfirmationID,
-		agent.Decision{Status: status, Reason: body.Reason, ArgsDigest: body.ArgsDigest, By: user, Via: "rest"})
+	q, err := m.deps.Engine.Decide(c.Request().Context(), user, c.Param("id"), body.ConfirmationID, d)
 	if err != nil {
 		return decided(c, err, q)
 	}
 	return c.JSON(http.StatusOK, map[string]any{"confirmation": q})
 }
 
-// decided answers a decision that came too late or contradicts: the problem shows how the question
-// stands.
+// decided answers a decision that did not count: it came too late, contradicts, or cannot be. The problem
+// shows how the question stands; where another has taken its place, that one.
 func decided(c echo.Context, err error, q agent.Confirmation) error {
+	var replaced *run.ReplacedError
+	if errors.As(err, &replaced) {
+		q, err = replaced.Confirmation, fault.New(fault.Conflict, "%s", replaced.Error())
+	}
 	if q.ID == "" {
 		return err
 	}
+	logError(c, err)
 	p := fault.ProblemOf(err)
 	p.Extra = map[string]any{"confirmation": q}
+	if replaced != nil {
+		p.Code, p.Extra["confirmationId"] = "confirmation_replaced", q.ID
+	}
 	fault.WriteProblem(c.Response(), p)
 	return nil
 }

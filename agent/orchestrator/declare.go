@@ -24,7 +24,7 @@ func (m *Module) declared() agui.Capabilities {
 		Tools:          agui.Tools{Supported: true, ParallelCalls: true, Items: []agui.Tool{}},
 		State:          agui.State{Snapshots: true, Memory: true},
 		MultiAgent:     agui.MultiAgent{Supported: true, Delegation: true, Subagents: []agui.Subagent{}},
-		HumanInTheLoop: agui.HumanInTheLoop{Supported: true, Approvals: true, Interrupts: true},
+		HumanInTheLoop: agui.HumanInTheLoop{Supported: true, Approvals: true, Interrupts: true, ApproveWithEdits: true},
 	}
 	for _, t := range m.deps.Registry.All() {
 		if t.Hidden || t.Disabled {

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -38,11 +37,16 @@ func (m *Module) runStandard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.openStandard(c, in, r, run.Cursor{}, func() { m.deps.Engine.Begin(r.ID) })
+	return m.openStandard(c, in, r, run.Cursor{}, func() refusals {
+		m.deps.Engine.Begin(r.ID)
+		return nil
+	})
 }
 
 // resume records the answers and shows how the run goes on. Answers that come too late, or contradict,
-// change nothing; the stream shows how things stand. Unknown ids are skipped.
+// change nothing; the stream shows how things stand. A yes that cannot be, for what the person edited or
+// for what has changed since, leaves an open question, and the stream ends with it and the reason. Unknown
+// ids are skipped.
 func (m *Module) resume(c echo.Context, in agui.RunAgentInput) error {
 	if err := mayDecide(c); err != nil {
 		return err
@@ -59,12 +63,17 @@ func (m *Module) resume(c echo.Context, in agui.RunAgentInput) error {
 	if err != nil {
 		return err
 	}
-	return m.openStandard(c, in, r, run.Cursor{Seq: r.Head}, func() {
+	return m.openStandard(c, in, r, run.Cursor{Seq: r.Head}, func() refusals {
+		refused := refusals{}
 		for _, k := range known {
-			m.decideAnswer(ctx, user, k)
+			m.decideAnswer(ctx, user, k, refused)
 		}
+		return refused
 	})
 }
+
+// refusals says why an answer did not count, by the id of the question that is open all the same.
+type refusals map[string]error
 
 // answeredConfirmation is a confirmation of this conversation, and what the client says to it.
 type answeredConfirmation struct {
@@ -87,21 +96,30 @@ func (m *Module) answered(ctx context.Context, user string, in agui.RunAgentInpu
 		if err != nil {
 			return nil, err
 		}
-		if len(answer.EditedArgs) > 0 && !sameJSON(answer.EditedArgs, q.Args) {
-			return nil, fault.New(fault.Invalid, "arguments cannot be edited yet; answer {\"approved\": false} and say what you want instead")
-		}
 		known = append(known, answeredConfirmation{q, answer})
 	}
 	return known, nil
 }
 
-func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfirmation) {
+func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfirmation, refused refusals) {
 	d := agent.Decision{Status: agent.ConfirmationRejected, Reason: k.answer.Reason, By: user, Via: "agui"}
 	if k.answer.Approved {
 		d.Status = agent.ConfirmationConfirmed
 	}
-	if _, err := m.deps.Engine.Decide(ctx, user, k.confirmation.RunID, k.confirmation.ID, d); err != nil {
-		flow.Log(ctx).Info().Err(err).Str("interruptId", k.confirmation.ID).Msg("resume changed nothing")
+	if len(k.answer.EditedArgs) > 0 {
+		d.Edited = &agent.Edit{Args: k.answer.EditedArgs}
+	}
+	q, err := m.deps.Engine.Decide(ctx, user, k.confirmation.RunID, k.confirmation.ID, d)
+	if err == nil {
+		return
+	}
+	flow.Log(ctx).Info().Err(err).Str("interruptId", k.confirmation.ID).Msg("resume did not decide")
+	var replaced *run.ReplacedError
+	switch {
+	case errors.As(err, &replaced):
+		refused[replaced.Confirmation.ID] = fault.New(fault.Conflict, "%s", replaced.Error())
+	case q.Status == agent.ConfirmationOpen:
+		refused[q.ID] = err
 	}
 }
 
@@ -124,7 +142,7 @@ func (m *Module) interruptAgain(c echo.Context, in agui.RunAgentInput) error {
 	t := agui.NewTranslator(agent.Run{ThreadID: in.ThreadID, ClientRunID: in.RunID, Modern: in.ProtocolVersion != ""}, m.deps.Now)
 	events := append(t.Start(), t.Snapshots(history)...)
 	if len(open) > 0 {
-		events = append(events, t.Interrupted(open)...)
+		events = append(events, t.Interrupted(m.asked(open, nil))...)
 	} else {
 		events = append(events, t.Finished()...)
 	}
@@ -133,8 +151,8 @@ func (m *Module) interruptAgain(c echo.Context, in agui.RunAgentInput) error {
 }
 
 // openStandard streams a run under the client's label from a place on, until it ends or waits for nothing
-// but a person. Act happens once the stream is open.
-func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run, from run.Cursor, act func()) error {
+// but a person. Act happens once the stream is open; what it refuses is said at the stream's end.
+func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run, from run.Cursor, act func() refusals) error {
 	ctx := c.Request().Context()
 	c.Response().Header().Set("X-Run-Id", r.ID)
 	c.Response().Header().Set("X-Trace-Id", r.TraceID)
@@ -144,11 +162,10 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 		return err
 	}
 	w, err := sse.NewWriter(c.Response())
-	act()
+	s := &standardStream{m: m, w: w, t: t, r: r, refused: act()}
 	if err != nil {
 		return nil
 	}
-	s := &standardStream{m: m, w: w, t: t, r: r}
 	if from.Seq > 0 && (s.send(t.Restart()) != nil || s.interruptIfUnchanged(ctx, from) != nil || s.ended) {
 		return nil
 	}
@@ -158,12 +175,13 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 
 // standardStream is one run on a stream of POST /agui.
 type standardStream struct {
-	m     *Module
-	w     *sse.Writer
-	t     *agui.Translator
-	r     agent.Run
-	ended bool // the run's last event here has been sent
-	waits bool // and it was the interrupt
+	m       *Module
+	w       *sse.Writer
+	t       *agui.Translator
+	r       agent.Run
+	refused refusals // of the answers that the stream began with
+	ended   bool     // the run's last event here has been sent
+	waits   bool     // and it was the interrupt
 }
 
 // follow shows the run from a place on, until it ends or waits for nothing but a person.
@@ -241,7 +259,20 @@ func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 		return err
 	}
 	s.waits = true
-	return s.finish(ctx, s.t.Interrupted(open))
+	return s.finish(ctx, s.t.Interrupted(s.m.asked(open, s.refused)))
+}
+
+// asked shows open questions with what may be answered to them, and why an answer did not count.
+func (m *Module) asked(open []agent.Confirmation, refused refusals) []agui.Asked {
+	out := make([]agui.Asked, 0, len(open))
+	for _, q := range open {
+		a := agui.Asked{Confirmation: q, Refused: refused[q.ID]}
+		if d, ok := m.deps.Registry.Lookup(q.Tool); ok && d.Editable() {
+			a.ArgsSchema = d.InputSchema
+		}
+		out = append(out, a)
+	}
+	return out
 }
 
 // openIn lists a user's open confirmations that fit.
@@ -257,14 +288,4 @@ func (m *Module) openIn(ctx context.Context, user string, fits func(agent.Confir
 		}
 	}
 	return open, nil
-}
-
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	xs, _ := json.Marshal(x)
-	ys, _ := json.Marshal(y)
-	return string(xs) == string(ys)
 }

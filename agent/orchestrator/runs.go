@@ -44,6 +44,7 @@ type invocationView struct {
 	Round      int                `json:"round"`
 	Name       string             `json:"name"`
 	Args       json.RawMessage    `json:"args"`
+	Proposed   json.RawMessage    `json:"proposedArgs,omitempty"`
 	Status     capability.Status  `json:"status"`
 	Result     json.RawMessage    `json:"result,omitempty"`
 	Receipt    capability.Receipt `json:"receipt"`
@@ -119,7 +120,7 @@ func (m *Module) getRun(c echo.Context) error {
 	v.Confirmations = j.Confirmations
 	for _, inv := range j.Invocations {
 		v.Invocations = append(v.Invocations, invocationView{
-			ID: inv.ID, ToolCallID: inv.CallID, Round: inv.Round, Name: inv.Name, Args: inv.Args, Status: inv.Status,
+			ID: inv.ID, ToolCallID: inv.CallID, Round: inv.Round, Name: inv.Name, Args: inv.Args, Proposed: inv.Proposed, Status: inv.Status,
 			Result: inv.Result, Receipt: inv.Receipt, CreatedAt: inv.CreatedAt, EndedAt: timeOrNil(inv.EndedAt),
 		})
 	}

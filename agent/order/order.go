@@ -66,13 +66,25 @@ func (o Order) MarshalJSON() ([]byte, error) {
 type (
 	// Place stores a new order in the state PLACING.
 	Place struct{ Order Order }
+	// Replace puts another quote, and the hold made for it, in place of those of a PLACING order, and queues
+	// the release of the hold Old. It fails as stale when either is no longer there to be replaced.
+	Replace struct {
+		Order  Order
+		Old    string
+		Reason string
+	}
+	// Abandon makes the release of a hold due that no order has taken over.
+	Abandon struct {
+		Reservation string
+		At          time.Time
+	}
 	// Confirm takes a PLACING order to CONFIRMED.
 	Confirm struct {
 		InvocationID string
 		At           time.Time
 	}
 	// Reject takes a PLACING order to REJECTED and queues the release of its reservation. Without an order
-	// it only queues the release; an order that is settled already stays as it is.
+	// it only queues the release of Reservation; an order that is settled already stays as it is.
 	Reject struct {
 		InvocationID string
 		UserID       string
@@ -84,6 +96,12 @@ type (
 
 // Change marks the type as one that the store writes with a step.
 func (Place) Change() {}
+
+// Change marks the type as one that the store writes with a step.
+func (Replace) Change() {}
+
+// Change marks the type as one that the store writes with a step.
+func (Abandon) Change() {}
 
 // Change marks the type as one that the store writes with a step.
 func (Confirm) Change() {}
@@ -104,6 +122,10 @@ type Delivery struct {
 // Store keeps orders and their outbox.
 type Store interface {
 	OrderByInvocation(ctx context.Context, invocationID string) (Order, error)
+	// Requote counts one more quote of a PLACING order and gives its number n. In the same transaction it
+	// queues the release of the hold <invocation>/n for a later time, so that a hold which no Replace takes
+	// over ends. agent.ErrStale: the order is no longer PLACING.
+	Requote(ctx context.Context, o Order, release time.Time) (n int, err error)
 	// Unsettled lists the PLACING orders whose invocation has ended: a crash or an unreachable catalog
 	// kept their outcome from being written.
 	Unsettled(ctx context.Context) ([]Order, error)

@@ -62,50 +62,68 @@ type reservation struct {
 	} `json:"short"`
 }
 
+// Reservation is the catalog's key of a call's nth hold; n counts its quotes. Holds of one call are
+// alternatives: at most one is committed.
+func Reservation(invocationID string, n int) string { return fmt.Sprintf("%s/%d", invocationID, n) }
+
 // Prepare quotes an order and holds its stock, before the person is asked: what they see is what will
 // happen. The key of the hold is the invocation's, so a repeated Prepare holds nothing twice.
 func (s *Service) Prepare(ctx context.Context, call capability.Call) (capability.Prepared, error) {
-	var args map[string]any
-	if err := json.Unmarshal(call.Args, &args); err != nil {
-		return capability.Prepared{}, fault.Wrap(err, fault.Invalid, "the order cannot be read")
+	args, err := arguments(call)
+	if err != nil {
+		return capability.Prepared{}, err
 	}
 	return s.prepare(ctx, call, args)
+}
+
+func arguments(call capability.Call) (map[string]any, error) {
+	var args map[string]any
+	if err := json.Unmarshal(call.Args, &args); err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "the order cannot be read")
+	}
+	return args, nil
 }
 
 // PrepareText does the same for call_food, whose argument is a sentence (D-93): the Food agent, which
 // touches no stock, says what it would do. A recommendation is asked about as well, with nothing held.
 func (s *Service) PrepareText(ctx context.Context, call capability.Call) (capability.Prepared, error) {
-	var args map[string]any
-	if err := json.Unmarshal(call.Args, &args); err != nil {
-		return capability.Prepared{}, fault.Wrap(err, fault.Invalid, "the request cannot be read")
-	}
-	var would struct {
-		Lines []Line `json:"lines"`
-		Note  string `json:"note"`
-	}
-	err := s.call(ctx, call, call.ID+"/intent", "food_intent", args, &would)
-	if (err != nil || len(would.Lines) == 0) && s.holds(ctx, call, reservationKey(call)) {
+	args, err := s.intent(ctx, call)
+	if (err != nil || args == nil) && s.holds(ctx, call, Reservation(call.ID, 1)) {
 		// It was an order before a crash and is none now: what was held for it is given back.
 		return capability.Prepared{Changes: s.Dismiss(call, "conflict")}, fault.New(fault.Conflict, "the order cannot be prepared again; please order again")
 	}
 	if err != nil {
 		return capability.Prepared{}, err
 	}
-	if len(would.Lines) == 0 {
+	if args == nil {
 		return capability.Prepared{Summary: json.RawMessage(`{"orders":false}`)}, nil
+	}
+	return s.prepare(ctx, call, args)
+}
+
+// intent gives the arguments of the order that a sentence means, or nil when it orders nothing.
+func (s *Service) intent(ctx context.Context, call capability.Call) (map[string]any, error) {
+	args, err := arguments(call)
+	if err != nil {
+		return nil, err
+	}
+	var would struct {
+		Lines []Line `json:"lines"`
+		Note  string `json:"note"`
+	}
+	err = s.call(ctx, call, call.ID+"/intent", "food_intent", args, &would)
+	if err != nil || len(would.Lines) == 0 {
+		return nil, err
 	}
 	items := make([]map[string]any, 0, len(would.Lines))
 	for _, l := range would.Lines {
 		items = append(items, map[string]any{"dish": l.DishID, "quantity": l.Quantity, "note": l.Note})
 	}
-	return s.prepare(ctx, call, map[string]any{"items": items, "note": would.Note})
+	return map[string]any{"items": items, "note": would.Note}, nil
 }
 
-// reservationKey names the hold of a call; the number counts its quotes, of which there is one so far.
-func reservationKey(call capability.Call) string { return call.ID + "/1" }
-
 func (s *Service) prepare(ctx context.Context, call capability.Call, args map[string]any) (capability.Prepared, error) {
-	key := reservationKey(call)
+	key := Reservation(call.ID, 1)
 	q, err := s.quote(ctx, call, args)
 	if err != nil && s.holds(ctx, call, key) {
 		// An earlier try of this preparation holds the portions already, and they are not to be counted as
@@ -126,18 +144,28 @@ func (s *Service) prepare(ctx context.Context, call capability.Call, args map[st
 		return capability.Prepared{Changes: release}, err
 	}
 	now := s.deps.Now()
-	placed := Place{Order{
+	o := Order{
 		ID: s.deps.NewID("order"), UserID: call.UserID, RunID: call.RunID, ThreadID: call.ThreadID,
-		InvocationID: call.ID, Reservation: key, Status: Placing, Date: q.Date, Note: q.Note,
-		TotalFen: q.TotalFen, Lines: q.Lines, CreatedAt: now, UpdatedAt: now,
-	}}
+		InvocationID: call.ID, Status: Placing, CreatedAt: now,
+	}
+	return prepared(q, Place{o.quoted(q, key, now)})
+}
+
+// quoted gives the order as a quote has it, with the hold that was made for it.
+func (o Order) quoted(q quote, reservation string, at time.Time) Order {
+	o.Reservation, o.Date, o.Note, o.TotalFen, o.Lines, o.UpdatedAt = reservation, q.Date, q.Note, q.TotalFen, q.Lines, at
+	return o
+}
+
+// prepared shows a quote, and what is written with it.
+func prepared(q quote, change capability.Change) (capability.Prepared, error) {
 	warnings := q.Warnings
 	q.Warnings = nil
 	summary, err := json.Marshal(q)
 	if err != nil {
 		return capability.Prepared{}, fmt.Errorf("summarise quote: %w", err)
 	}
-	return capability.Prepared{Summary: summary, Warnings: warnings, Changes: []capability.Change{placed}}, nil
+	return capability.Prepared{Summary: summary, Warnings: warnings, Changes: []capability.Change{change}}, nil
 }
 
 func (s *Service) quote(ctx context.Context, call capability.Call, args map[string]any) (quote, error) {
@@ -172,7 +200,7 @@ func (s *Service) hold(ctx context.Context, call capability.Call, key string, q 
 	ttl := s.deps.ConfirmationTTL + holdMargin
 	var r reservation
 	err = s.call(ctx, call, key, "reserve_stock", map[string]any{
-		"key": key, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),
+		"key": key, "group": call.ID, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),
 	}, &r)
 	switch code := fault.CodeOf(err); {
 	case err != nil:
@@ -203,11 +231,14 @@ func stockLines(lines []Line) []map[string]any {
 func notHeld(r reservation) error {
 	if len(r.Short) > 0 {
 		short := r.Short[0]
-		return fault.New(fault.Conflict, "not enough of %s: %d wanted, %d left", short.Name, short.Wanted, short.Available)
+		return fault.New(fault.Conflict, "%s 只剩 %d 份，不够 %d 份 / not enough of %s: %d wanted, %d left",
+			short.Name, short.Available, short.Wanted, short.Name, short.Wanted, short.Available)
 	}
 	switch r.Reason {
 	case "too_many_holds":
 		return fault.New(fault.Conflict, "there are already three orders waiting for an answer: confirm or reject one first")
+	case "group_committed":
+		return fault.New(fault.Conflict, "the order has been placed already")
 	case "too_many_portions":
 		return fault.New(fault.Conflict, "no more than 20 portions can wait for an answer at once")
 	}

@@ -37,7 +37,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("got quote %s of %+v", q.Args, q)
 	}
 	want := map[string]any{
-		"key": "inv-1/1", "owner": "anna", "ttlSeconds": 900.0,
+		"key": "inv-1/1", "group": "inv-1", "owner": "anna", "ttlSeconds": 900.0,
 		"lines": []any{map[string]any{"dishId": "food-001", "quantity": 2.0}, map[string]any{"dishId": "food-002", "quantity": 1.0}},
 	}
 	if !reflect.DeepEqual(hold, want) {
@@ -261,9 +261,10 @@ func TestSettle_TheHoldIsGone(t *testing.T) {
 	}
 }
 
-func TestSettle_OrderNotThere(t *testing.T) {
+func TestSettle_OrderNotRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
+	w.books.err = errors.New("disk full")
 	if _, changes, err := w.Settle(t.Context(), theCall(), json.RawMessage(quoted), nil); err == nil || changes != nil || len(w.calls) != 0 {
 		t.Errorf("got %+v, %v", changes, err)
 	}

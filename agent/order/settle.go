@@ -72,7 +72,7 @@ func (s *Service) giveUp(ctx context.Context, call capability.Call, o Order, fai
 // there or come later: the release is queued all the same.
 func (s *Service) Dismiss(call capability.Call, reason string) []capability.Change {
 	return []capability.Change{Reject{
-		InvocationID: call.ID, UserID: call.UserID, Reservation: reservationKey(call), Reason: reason, At: s.deps.Now(),
+		InvocationID: call.ID, UserID: call.UserID, Reservation: Reservation(call.ID, 1), Reason: reason, At: s.deps.Now(),
 	}}
 }
 
@@ -82,10 +82,15 @@ func compare(o Order, result json.RawMessage) error {
 	if err := json.Unmarshal(result, &data); err != nil {
 		return fault.Wrap(err, fault.Internal, "the Food agent's order cannot be read")
 	}
-	if data.TotalFen != o.TotalFen || data.Date != o.Date || data.Note != o.Note || !slices.Equal(data.Lines, o.Lines) {
+	if !o.is(data) {
 		return fault.New(fault.Conflict, "the order changed after you were asked, so nothing was ordered; please order again")
 	}
 	return nil
+}
+
+// is tells whether a quote is the order as it stands.
+func (o Order) is(q quote) bool {
+	return q.TotalFen == o.TotalFen && q.Date == o.Date && q.Note == o.Note && slices.Equal(q.Lines, o.Lines)
 }
 
 func (s *Service) commit(ctx context.Context, call capability.Call, key string) (reservation, error) {

@@ -3,12 +3,12 @@ package order_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"agentmesh/agent"
 	"agentmesh/agent/order"
 	"agentmesh/app/platform/fault"
 	"agentmesh/capability"
@@ -22,6 +22,8 @@ type books struct {
 	due       []row
 	applied   []capability.Change
 	queued    chan struct{}
+	quotes    int  // after the first
+	settled   bool // the order is no longer PLACING
 	err       error
 }
 
@@ -39,10 +41,24 @@ func (b *books) OrderByInvocation(_ context.Context, id string) (order.Order, er
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o, ok := b.orders[id]
-	if !ok {
-		return order.Order{}, errors.Join(b.err, errors.New("not found"))
+	if b.err == nil && !ok {
+		return order.Order{}, agent.ErrNotFound
 	}
 	return o, b.err
+}
+
+// Requote counts from the first quote on, and notes the release as a row that is due later.
+func (b *books) Requote(_ context.Context, o order.Order, release time.Time) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.settled {
+		return 0, agent.ErrStale
+	}
+	b.quotes++
+	b.due = append(b.due, row{at: release, Delivery: order.Delivery{
+		N: int64(len(b.due)), Key: order.Reservation(o.InvocationID, b.quotes+1), Op: "release_reservation", UserID: o.UserID,
+	}})
+	return b.quotes + 1, b.err
 }
 
 func (b *books) Unsettled(context.Context) ([]order.Order, error) {
@@ -56,8 +72,19 @@ func (b *books) Apply(_ context.Context, changes ...capability.Change) error {
 	defer b.mu.Unlock()
 	if b.err == nil {
 		b.applied, b.unsettled = append(b.applied, changes...), nil
+		b.makeDue(changes)
 	}
 	return b.err
+}
+
+func (b *books) makeDue(changes []capability.Change) {
+	for _, change := range changes {
+		for i := range b.due {
+			if a, ok := change.(order.Abandon); ok && b.due[i].Key == a.Reservation {
+				b.due[i].at = a.At
+			}
+		}
+	}
 }
 
 func (b *books) Outbox(_ context.Context, now time.Time, limit int) ([]order.Delivery, error) {

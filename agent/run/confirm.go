@@ -19,7 +19,7 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 	now := s.deps.Now()
 	c := agent.Confirmation{
 		ID: s.deps.NewID("conf"), RunID: r.ID, UserID: r.UserID, ThreadID: r.ThreadID, InvocationID: inv.ID,
-		CallID: inv.CallID, Tool: inv.Name, Args: inv.Args, ArgsDigest: digest(inv.Args),
+		CallID: inv.CallID, Tool: inv.Name, Args: inv.Args, ArgsDigest: capability.Digest(inv.Args),
 		Summary: p.Summary, Warnings: p.Warnings, Status: agent.ConfirmationOpen,
 		CreatedAt: now, Deadline: now.Add(s.config.ConfirmationTTL),
 	}
@@ -37,8 +37,10 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 }
 
 // Decide answers a question of a run for its owner. With an empty confirmationID the run's one open
-// question is meant. The same answer again gives the stored decision; the opposite is a conflict; one
-// that comes too late is gone.
+// question is meant. The same answer again gives the stored decision; another is a conflict; one that
+// comes too late is gone. A yes may come with edited arguments. When they cannot be, the question stays as
+// it is. When a yes would mean something that the person has not seen, such as another price, a new
+// question takes the place of the old one, and the answer is a *ReplacedError.
 func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID string, d agent.Decision) (agent.Confirmation, error) {
 	r, err := s.Run(ctx, userID, runID)
 	if err != nil {
@@ -46,10 +48,13 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	}
 	c, err := s.confirmation(ctx, r, confirmationID)
 	if err != nil {
-		return agent.Confirmation{}, err
+		return c, err
+	}
+	if sameArgs(d.Edited, c.Args) {
+		d.Edited = nil
 	}
 	if d.ArgsDigest != "" && d.ArgsDigest != c.ArgsDigest {
-		return c, fault.New(fault.Conflict, "argsDigest is not that of the arguments that would run")
+		return c, fault.New(fault.Conflict, "what you saw is not what is asked: argsDigest is not that of the question's arguments")
 	}
 	if c.Status == agent.ConfirmationOpen && !s.deps.Now().Before(c.Deadline) {
 		if c, err = s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"}); err != nil {
@@ -57,17 +62,33 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 		}
 	}
 	if c.Status == agent.ConfirmationOpen {
-		if c, err = s.decide(ctx, c, d); err != nil {
-			return agent.Confirmation{}, err
+		if c, err = s.answer(ctx, c, d); err != nil {
+			return c, err
 		}
 	}
-	switch {
-	case c.Status == d.Status:
-		return c, nil
-	case c.Status == agent.ConfirmationExpired || c.Status == agent.ConfirmationCancelled:
-		return c, fault.New(fault.Gone, "the question is closed: %s", c.Status)
+	return c, s.verdict(ctx, c, d)
+}
+
+func (s *Service) answer(ctx context.Context, c agent.Confirmation, d agent.Decision) (agent.Confirmation, error) {
+	if d.Status == agent.ConfirmationConfirmed {
+		return s.agree(ctx, c, d)
 	}
-	return c, fault.New(fault.Conflict, "the question was answered already: %s", c.Status)
+	return s.decide(ctx, c, d)
+}
+
+// verdict tells what a closed question says to a decision about it.
+func (s *Service) verdict(ctx context.Context, c agent.Confirmation, d agent.Decision) error {
+	switch {
+	case c.ReplacedBy != "":
+		return s.replaced(ctx, c)
+	case c.Status == d.Status && sameEdit(c.Edited, d.Edited):
+		return nil
+	case c.Status == d.Status:
+		return fault.New(fault.Conflict, "the question was answered already, with other arguments")
+	case c.Status == agent.ConfirmationExpired || c.Status == agent.ConfirmationCancelled:
+		return fault.New(fault.Gone, "the question is closed: %s", c.Status)
+	}
+	return fault.New(fault.Conflict, "the question was answered already: %s", c.Status)
 }
 
 // confirmation finds the one that is meant.
@@ -89,12 +110,15 @@ func (s *Service) confirmation(ctx context.Context, r agent.Run, id string) (age
 	case 0:
 		return agent.Confirmation{}, fault.New(fault.NotFound, "this run has no such question")
 	case 1:
+		if id == "" && found[0].Status == agent.ConfirmationOpen && replaces(j, found[0]) {
+			return found[0], &ReplacedError{found[0]} // it must be meant by name
+		}
 		return found[0], nil
 	}
 	return agent.Confirmation{}, fault.New(fault.Invalid, "several questions are open: name one by confirmationId")
 }
 
-// decide closes an open question once, whoever else tries, and lets the run go on.
+// decide closes an open question against the call, once, whoever else tries, and lets the run go on.
 func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Decision) (agent.Confirmation, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
@@ -102,44 +126,60 @@ func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Deci
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
+	ctx = inRun(ctx, j.Run)
 	d.At = s.deps.Now()
 	step, err := s.decision(ctx, j, c, d)
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
+	stands, _, err := s.close(ctx, c, d, step)
+	return stands, err
+}
+
+// close writes a decision with its step; it tells whether this one closed the question.
+func (s *Service) close(ctx context.Context, c agent.Confirmation, d agent.Decision, step agent.Step) (agent.Confirmation, bool, error) {
 	stands, won, err := s.deps.Store.Decide(ctx, c.ID, d, step)
 	if err != nil {
-		return agent.Confirmation{}, fmt.Errorf("decide %s: %w", c.ID, err)
+		return agent.Confirmation{}, false, fmt.Errorf("decide %s: %w", c.ID, err)
 	}
 	if won {
 		s.live.notify(c.RunID)
 		s.active.schedule(c.RunID)
 	}
-	return stands, nil
+	return stands, won, nil
 }
 
-// decision is what a decision writes: the call is allowed, or has its result.
+// decision is what a decision against the call writes: its result.
 func (s *Service) decision(ctx context.Context, j agent.Journal, c agent.Confirmation, d agent.Decision) (agent.Step, error) {
-	c.Status, c.Reason, c.DecidedBy, c.DecidedVia, c.DecidedAt = d.Status, d.Reason, d.By, d.Via, &d.At
-	step := agent.Step{
+	inv, err := asked(j, c)
+	if err != nil {
+		return agent.Step{}, err
+	}
+	step := resolution(c, d)
+	reason, message := denial(d)
+	o := s.deps.Pipeline.Close(callOf(j.Run, inv), capability.Denied, reason, message)
+	s.settleInvocation(ctx, j.Run, inv, o, &step)
+	return step, nil
+}
+
+// asked gives the call that a question is about.
+func asked(j agent.Journal, c agent.Confirmation) (agent.Invocation, error) {
+	for _, inv := range j.Invocations {
+		if inv.ID == c.InvocationID {
+			return inv, nil
+		}
+	}
+	return agent.Invocation{}, errors.New("the question's call is not in the journal")
+}
+
+// resolution is the step that closes a question, with the event that tells of it.
+func resolution(c agent.Confirmation, d agent.Decision) agent.Step {
+	c.Status, c.Reason, c.Edited, c.ReplacedBy = d.Status, d.Reason, d.Edited, d.ReplacedBy
+	c.DecidedBy, c.DecidedVia, c.DecidedAt = d.By, d.Via, &d.At
+	return agent.Step{
 		RunID: c.RunID, From: open(), To: agent.Keep, At: d.At,
 		Events: []agent.Event{agent.NewEvent(agent.ConfirmationResolved, c, d.At)},
 	}
-	for _, inv := range j.Invocations {
-		if inv.ID != c.InvocationID {
-			continue
-		}
-		if d.Status == agent.ConfirmationConfirmed {
-			inv.Status = capability.Allowed
-			step.Invocations = []agent.Invocation{inv}
-			return step, nil
-		}
-		reason, message := denial(d)
-		o := s.deps.Pipeline.Close(callOf(j.Run, inv), capability.Denied, reason, message)
-		s.settleInvocation(ctx, j.Run, inv, o, &step)
-		return step, nil
-	}
-	return agent.Step{}, errors.New("the question's call is not in the journal")
 }
 
 func denial(d agent.Decision) (reason, message string) {

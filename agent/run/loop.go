@@ -47,7 +47,7 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 		if err != nil {
 			return err
 		}
-		ctx := flow.With(ctx, flow.IDs{TraceID: j.Run.TraceID, SpanID: span.IDOf(j.Run.ID), RunID: j.Run.ID, ThreadID: j.Run.ThreadID, UserID: j.Run.UserID})
+		ctx := inRun(ctx, j.Run)
 		step := nextStep(j, s.config.Bounds)
 		if step.do == actCalls {
 			calls.start(ctx, j, step.calls)
@@ -69,6 +69,18 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 		}
 	}
 	return nil
+}
+
+// inRun names a run in the context of what is done for it, whoever asks for that.
+func inRun(ctx context.Context, r agent.Run) context.Context {
+	return flow.With(ctx, flow.IDs{TraceID: r.TraceID, SpanID: span.IDOf(r.ID), RunID: r.ID, ThreadID: r.ThreadID, UserID: r.UserID})
+}
+
+// inCall names a call in the context of its run.
+func inCall(ctx context.Context, inv agent.Invocation) context.Context {
+	ids := flow.From(ctx)
+	ids.ToolInvocationID, ids.SpanID = inv.ID, span.IDOf(inv.ID)
+	return flow.With(ctx, ids)
 }
 
 // take does a step that no call runs beside; it tells whether there may be another one at once.

@@ -119,7 +119,7 @@ func current(j agent.Journal) []agent.Message {
 		if m.Abandoned {
 			continue
 		}
-		out = append(out, m)
+		out = append(out, m.AsRun(j.Invocations))
 		for _, inv := range j.Invocations {
 			if m.Role == agent.Assistant && inv.MessageID == m.ID {
 				out = append(out, agent.Message{Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Result)})

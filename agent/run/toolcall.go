@@ -2,16 +2,12 @@ package run
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"sync"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
-	"agentmesh/app/platform/span"
 	"agentmesh/capability"
 )
 
@@ -69,7 +65,7 @@ func (c *callSet) wait() {
 
 func callOf(r agent.Run, inv agent.Invocation) capability.Call {
 	return capability.Call{
-		ID: inv.ID, Name: inv.Name, Args: inv.Args, UserID: r.UserID,
+		ID: inv.ID, Name: inv.Name, Args: inv.Args, Proposed: inv.Proposed, UserID: r.UserID,
 		ThreadID: r.ThreadID, RunID: r.ID, Source: "model",
 	}
 }
@@ -87,10 +83,7 @@ func (s *Service) guardedCall(ctx context.Context, r agent.Run, inv agent.Invoca
 
 // runCall takes one call as far as it goes: to its result, or to the question.
 func (s *Service) runCall(ctx context.Context, r agent.Run, inv agent.Invocation) error {
-	ids := flow.From(ctx)
-	ids.ToolInvocationID, ids.SpanID = inv.ID, span.IDOf(inv.ID)
-	ctx = flow.With(ctx, ids)
-	err := s.advance(ctx, r, inv)
+	err := s.advance(inCall(ctx, inv), r, inv)
 	if errors.Is(err, agent.ErrStale) {
 		return nil
 	}
@@ -176,6 +169,9 @@ func (s *Service) settleInvocation(ctx context.Context, r agent.Run, inv agent.I
 	inv.Status, inv.Result, inv.Receipt, inv.EndedAt = o.Receipt.Status, o.Result, o.Receipt, now
 	data := callData(inv, o.Receipt.Kind)
 	data.Args, data.Result, data.Stage = nil, o.Result, string(o.Receipt.Stage)
+	if len(inv.Proposed) > 0 {
+		data.EditedArgs = inv.Args
+	}
 	data.DurationMS = o.Receipt.Duration.Milliseconds()
 	step.Invocations = append(step.Invocations, inv)
 	step.Events = append(step.Events, agent.NewEvent(agent.CallEnded, data, now))
@@ -188,10 +184,4 @@ func callData(inv agent.Invocation, kind capability.Kind) agent.CallData {
 		InvocationID: inv.ID, CallID: inv.CallID, MessageID: inv.MessageID, Name: inv.Name,
 		Args: inv.Args, Kind: string(kind), Status: string(inv.Status),
 	}
-}
-
-// digest names arguments, so that what was asked and what is run can be compared.
-func digest(args json.RawMessage) string {
-	sum := sha256.Sum256(args)
-	return "sha256:" + hex.EncodeToString(sum[:])
 }

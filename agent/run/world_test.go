@@ -149,6 +149,7 @@ type tools struct {
 	log     []string
 	slow    chan struct{} // slow waits for it, or for its context
 	failing bool          // prepare refuses
+	review  func(capability.Call) (capability.Review, error)
 }
 
 func (x *tools) did(format string, args ...any) {
@@ -196,7 +197,7 @@ func (x *tools) definitions() []capability.Definition {
 		{
 			Name: "buy", Kind: capability.A2A, Description: "buys", Idempotent: true, RequiresConfirmation: true,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"]}`),
-			Handle:      handle("buy"), Prepare: x.prepare,
+			Handle:      handle("buy"), Prepare: x.prepare, Review: x.look,
 			Settle: func(_ context.Context, _ capability.Call, result json.RawMessage, failure error) (json.RawMessage, []capability.Change, error) {
 				x.did("settle")
 				return result, nil, failure
@@ -208,6 +209,18 @@ func (x *tools) definitions() []capability.Definition {
 		},
 		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: handle("note")},
 	}
+}
+
+func (x *tools) look(_ context.Context, c capability.Call) (capability.Review, error) {
+	x.did("review %s", c.Args)
+	if x.review == nil {
+		return capability.Review{}, nil
+	}
+	r, err := x.review(c)
+	if err == nil {
+		r.Drop = func(context.Context) { x.did("drop %s", c.Args) }
+	}
+	return r, err
 }
 
 func (x *tools) prepare(context.Context, capability.Call) (capability.Prepared, error) {

@@ -37,6 +37,56 @@ for (const name of ['agui-1', 'agui-0']) {
       assert.equal(me.agent.messages.filter((m) => m.role === 'tool').length, 1);
     });
 
+    test('an order by interrupt and resume: yes, but two portions', async () => {
+      const me = agentOf(name);
+      const before = await stock('food-035'); // no other test orders it
+      await me.say('帮我订一份水果拼盘。');
+      const [open] = me.agent.pendingInterrupts;
+      const { editedArgs } = open.responseSchema.properties;
+      assert.equal(editedArgs.properties.items.items.properties.quantity.type, 'integer', 'the schema is that of the arguments');
+      const answer = (quantity) => me.run({
+        resume: [{ interruptId: open.id, status: 'resolved', payload: { approved: true, editedArgs: { items: [{ dish: '水果拼盘', quantity }] } } }],
+      });
+      await answer(0);
+      assert.equal(me.agent.pendingInterrupts[0].id, open.id, 'an edit that cannot be leaves the question');
+      assert.match(me.agent.pendingInterrupts[0].message, /quantity/);
+      const done = await answer(2);
+      assert.match(done.text, /24\.00/);
+      assert.equal(me.agent.pendingInterrupts.length, 0);
+      assert.equal(await stock('food-035'), before - 2);
+      const [newest] = (await me.get('/api/v1/orders')).items;
+      assert.deepEqual([newest.status, newest.total], ['CONFIRMED', '24.00']);
+      const [call] = me.agent.messages.flatMap((m) => m.toolCalls ?? []);
+      assert.equal(JSON.parse(call.function.arguments).items[0].quantity, 2, 'the client holds what ran');
+      assert.equal(me.agent.messages.filter((m) => m.role === 'tool').length, 1);
+    });
+
+    test('an order by interrupt and resume: nobody answered', async () => {
+      const me = agentOf(name);
+      const before = await me.orders();
+      await me.say('帮我订一份水煮牛肉。');
+      const [open] = me.agent.pendingInterrupts;
+      const done = await me.run({ resume: [{ interruptId: open.id, status: 'cancelled' }] });
+      assert.ok(done.text, 'a cancel gets a polite answer');
+      assert.equal(await me.orders(), before);
+    });
+
+    test('an abort of a resume leaves one order', async () => {
+      const me = agentOf(name);
+      const before = await me.orders();
+      await me.say('帮我订一份水煮牛肉。');
+      const [open] = me.agent.pendingInterrupts;
+      let decided;
+      const began = new Promise((resolve) => { decided = resolve; });
+      const resume = [{ interruptId: open.id, status: 'resolved', payload: { approved: true, editedArgs: { items: [{ dish: 'food-001', quantity: 2 }] } } }];
+      const running = me.run({ resume }, { aborted: true, onToolCallResultEvent: () => decided() }).catch(() => {});
+      await began;
+      me.agent.abortRun();
+      await running;
+      assert.equal(await me.orders(), before + 1);
+      assert.equal((await me.get('/api/v1/orders')).items[0].total, '64.00');
+    });
+
     test('an order by interrupt and resume: no', async () => {
       const me = agentOf(name);
       const before = await me.orders();
@@ -61,6 +111,19 @@ for (const name of ['agui-1', 'agui-0']) {
       assert.equal(runs.items.length, 1);
     });
   });
+}
+
+/** A dish's stock, as the catalog's own endpoint tells it. */
+async function stock(id) {
+  const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
+  const { StreamableHTTPClientTransport } = load('@modelcontextprotocol/sdk/client/streamableHttp.js');
+  const client = new Client({ name: 'interop', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', AGENTMESH_URL)));
+  try {
+    return (await client.callTool({ name: 'get_food_item', arguments: { id } })).structuredContent.stock;
+  } finally {
+    await client.close();
+  }
 }
 
 /** One client in one conversation of its own. */

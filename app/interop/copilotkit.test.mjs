@@ -16,7 +16,7 @@ describe('@copilotkit/core', { skip: unset, timeout: 120_000 }, () => {
     assert.equal(page.core.runtimeTransport, 'rest');
     assert.equal(page.core.runtimeMode, 'sse');
     const can = await page.agent.getCapabilities();
-    assert.equal(can.humanInTheLoop.interrupts, true);
+    assert.deepEqual([can.humanInTheLoop.interrupts, can.humanInTheLoop.approveWithEdits], [true, true]);
     assert.ok(can.tools.items.some((t) => t.name === 'place_order'));
     assert.ok(can.multiAgent.subagents.some((a) => a.name === 'food'));
   });
@@ -31,7 +31,8 @@ describe('@copilotkit/core', { skip: unset, timeout: 120_000 }, () => {
     assert.deepEqual(reloaded.agent.messages, page.agent.messages, 'a reload must show what was there');
   });
 
-  for (const [name, payload, status] of [['yes', { approved: true }, 'CONFIRMED'], ['no', { approved: false }, 'REJECTED']]) {
+  const edited = { approved: true, editedArgs: { items: [{ dish: 'food-001', quantity: 2 }] } };
+  for (const [name, payload, status] of [['yes', { approved: true }, 'CONFIRMED'], ['no', { approved: false }, 'REJECTED'], ['edited', edited, 'CONFIRMED']]) {
     test(`an order, its question after a reload, and the answer ${name}`, async () => {
       const user = `copilot-${name}`;
       const before = await open(user, crypto.randomUUID());
@@ -48,6 +49,7 @@ describe('@copilotkit/core', { skip: unset, timeout: 120_000 }, () => {
       assert.equal(page.pending.pending, null);
       assert.deepEqual(await page.orders(), [status]);
       assert.ok(page.seen.text, 'the run must go on to an answer');
+      if (payload.editedArgs) assert.match(page.seen.text, /64\.00/);
       page.isWhole();
       const last = await open(user, before.agent.threadId);
       assert.equal(last.pending.pending, null);

@@ -122,7 +122,13 @@ func (t *Talk) Close() {
 // Decide answers a question by REST: verb is confirm or reject.
 func (t *Talk) Decide(verb string, c agent.Confirmation) (int, string) {
 	t.m.t.Helper()
-	return t.m.Do(t.user, http.MethodPost, "/runs/"+t.RunID+"/"+verb, `{"confirmationId":"`+c.ID+`"}`)
+	return t.Answer(verb, `{"confirmationId":"`+c.ID+`"}`)
+}
+
+// Answer decides with a body of the test's own.
+func (t *Talk) Answer(verb, body string) (int, string) {
+	t.m.t.Helper()
+	return t.m.Do(t.user, http.MethodPost, "/runs/"+t.RunID+"/"+verb, body)
 }
 
 // Text is the answer's text.

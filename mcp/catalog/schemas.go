@@ -27,6 +27,7 @@ const (
 	releaseIn = `{"type":"object","properties":{"key":KEY,"reason":{"type":"string","maxLength":200}},"required":["key"]}`
 	reserveIn = `{"type":"object","properties":{
 		"key":KEY,
+		"group":{"type":"string","minLength":1,"maxLength":200,"description":"holds of one group are alternatives; the key if left out"},
 		"owner":{"type":"string","minLength":1,"maxLength":200},
 		"lines":{"type":"array","minItems":1,"maxItems":50,"items":{"type":"object","properties":{
 			"dishId":{"type":"string","minLength":1,"maxLength":100},

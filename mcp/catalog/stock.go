@@ -38,6 +38,7 @@ const (
 	ReasonOutOfStock      = "out_of_stock"
 	ReasonTooManyHolds    = "too_many_holds"
 	ReasonTooManyPortions = "too_many_portions"
+	ReasonGroupCommitted  = "group_committed"
 )
 
 // Wanted is one line of a request.
@@ -47,9 +48,11 @@ type Wanted struct {
 }
 
 // Request asks for portions under a key that makes it repeatable. The limits are the owner's; a request
-// without owner has none.
+// without owner has none. Holds of one group are alternatives: together they take what the largest takes,
+// and once one is committed the others are released. Without a group a request is one of its own.
 type Request struct {
 	Key   string
+	Group string
 	Owner string
 	Lines []Wanted
 	TTL   time.Duration
@@ -72,6 +75,7 @@ func (r Request) Normal() (Request, error) {
 		}
 		sums[line.DishID] += line.Quantity
 	}
+	r.Group = cmp.Or(r.Group, r.Key)
 	r.Lines = make([]Wanted, 0, len(sums))
 	for id, quantity := range sums {
 		r.Lines = append(r.Lines, Wanted{DishID: id, Quantity: quantity})
@@ -138,7 +142,8 @@ type Store interface {
 	Reserve(ctx context.Context, r Request) (Reservation, error)
 	// Deduct is Reserve and Commit at once, under a key of its own if r has none.
 	Deduct(ctx context.Context, r Request) (Reservation, error)
-	// Commit makes a hold final; one that is late becomes EXPIRED and gives its stock back.
+	// Commit makes a hold final and releases its alternatives; one that is late becomes EXPIRED and gives
+	// its stock back.
 	Commit(ctx context.Context, key string) (Reservation, error)
 	// Release gives a hold's stock back. An unknown key leaves a tombstone, so that a reservation which
 	// is still on its way takes nothing.

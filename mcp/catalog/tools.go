@@ -47,7 +47,7 @@ func (m *Module) stockTools() []mcp.Tool {
 		}
 	}
 	reserve := stock("reserve_stock", "Reserve stock", "Sets all lines aside under a key, or none. The same key gives the same answer.", reserveIn, handle(m.reserve))
-	commit := stock("commit_reservation", "Commit a reservation", "Makes a hold final; a late one becomes EXPIRED.", keyIn, handle(m.commit))
+	commit := stock("commit_reservation", "Commit a reservation", "Makes a hold final and releases its alternatives; a late one becomes EXPIRED.", keyIn, handle(m.commit))
 	release := stock("release_reservation", "Release a reservation", "Gives the stock of a hold back.", releaseIn, handle(m.release))
 	get := stock("get_reservation", "Get a reservation", "Reads the state of a reservation.", keyIn, handle(m.reservation))
 	restore := stock("return_stock", "Return stock", "Gives the stock of a committed reservation back.", keyIn, handle(m.giveBack))
@@ -113,13 +113,14 @@ func (m *Module) menu(ctx context.Context, in struct{ Day string }) (Menu, error
 
 func (m *Module) reserve(ctx context.Context, in struct {
 	Key        string
+	Group      string
 	Owner      string
 	Lines      []Wanted
 	TTLSeconds int
 },
 ) (Reservation, error) {
 	ttl := time.Duration(in.TTLSeconds) * time.Second
-	return m.store.Reserve(ctx, Request{Key: in.Key, Owner: in.Owner, Lines: in.Lines, TTL: ttl})
+	return m.store.Reserve(ctx, Request{Key: in.Key, Group: in.Group, Owner: in.Owner, Lines: in.Lines, TTL: ttl})
 }
 
 func (m *Module) deduct(ctx context.Context, in struct {

@@ -7,14 +7,14 @@ import (
 )
 
 // Invariant checks that the books agree: what there was at first, with every entry of the ledger, is what
-// is there now; and it is what was there at first without what is held or sold.
+// is there now; and it is what was there at first without what each group holds or has bought.
 func (c *DB) Invariant(ctx context.Context) error {
 	wrong, err := column(c.db.Read().QueryContext(ctx, `
 		SELECT printf('%s: available %d, by the ledger %d, by the reservations %d', id, available, by_ledger, by_reservations)
 		FROM (SELECT d.id, d.available,
 				d.initial + coalesce((SELECT sum(g.delta) FROM stock_ledger g WHERE g.dish_id = d.id), 0) AS by_ledger,
-				d.initial - coalesce((SELECT sum(l.qty) FROM reservation_lines l JOIN reservations r USING (rkey)
-					WHERE l.dish_id = d.id AND r.state IN ('HELD', 'COMMITTED')), 0) AS by_reservations
+				d.initial - coalesce((SELECT sum(most) FROM (SELECT max(l.qty) AS most FROM reservation_lines l JOIN reservations r USING (rkey)
+					WHERE l.dish_id = d.id AND r.state IN ('HELD', 'COMMITTED') GROUP BY r.grp)), 0) AS by_reservations
 			FROM dishes d)
 		WHERE available < 0 OR available <> by_ledger OR available <> by_reservations ORDER BY id`))
 	if err != nil {

@@ -17,6 +17,7 @@ type record struct {
 	catalog.Reservation
 	hash  string
 	owner string
+	group string
 }
 
 func (r record) late(now time.Time) bool { return !now.Before(r.ExpiresAt) }
@@ -43,7 +44,11 @@ type txn struct {
 
 // create sets the lines of a new request aside, or refuses and remembers that.
 func (t *txn) create(ctx context.Context, r catalog.Request, state catalog.State) (catalog.Reservation, error) {
-	rec := record{hash: r.Hash(), owner: r.Owner, Reservation: catalog.Reservation{Key: r.Key, State: state, ExpiresAt: t.now.Add(r.TTL)}}
+	taken, err := t.taken(ctx, r.Group)
+	if err != nil {
+		return catalog.Reservation{}, err
+	}
+	rec := record{hash: r.Hash(), owner: r.Owner, group: r.Group, Reservation: catalog.Reservation{Key: r.Key, State: state, ExpiresAt: t.now.Add(r.TTL)}}
 	for _, w := range r.Lines {
 		line := catalog.Line{DishID: w.DishID, Quantity: w.Quantity}
 		var available int
@@ -56,6 +61,7 @@ func (t *txn) create(ctx context.Context, r catalog.Request, state catalog.State
 			return catalog.Reservation{}, fmt.Errorf("load dish %s: %w", w.DishID, err)
 		}
 		rec.Lines = append(rec.Lines, line)
+		available += taken[w.DishID]
 		if available < w.Quantity {
 			rec.Short = append(rec.Short, catalog.Short{DishID: w.DishID, Name: line.Name, Available: available, Wanted: w.Quantity})
 		}
@@ -72,16 +78,25 @@ func (t *txn) create(ctx context.Context, r catalog.Request, state catalog.State
 	if err != nil {
 		return out, err
 	}
-	return out, t.move(ctx, rec, -1, "reserve")
+	return out, t.move(ctx, rec, taken, "reserve")
 }
 
 // refusal says why a request cannot be met, or nothing. The owner's limits count holds, so a deduction,
 // which holds nothing, has none.
 func (t *txn) refusal(ctx context.Context, r catalog.Request, state catalog.State, short []catalog.Short) (string, error) {
+	var committed int
+	err := t.tx.QueryRowContext(ctx, `SELECT count(*) FROM reservations WHERE grp = ? AND state = 'COMMITTED'`, r.Group).Scan(&committed)
+	if err != nil {
+		return "", fmt.Errorf("look for a committed alternative: %w", err)
+	}
+	if committed > 0 {
+		return catalog.ReasonGroupCommitted, nil
+	}
 	if r.Owner != "" && state == catalog.Held {
 		var holds, portions int
-		err := t.tx.QueryRowContext(ctx, `SELECT count(DISTINCT r.rkey), coalesce(sum(l.qty), 0)
-			FROM reservations r JOIN reservation_lines l USING (rkey) WHERE r.state = 'HELD' AND r.owner = ?`, r.Owner).Scan(&holds, &portions)
+		err := t.tx.QueryRowContext(ctx, `SELECT count(DISTINCT grp), coalesce(sum(most), 0) FROM (SELECT r.grp, max(l.qty) AS most
+			FROM reservations r JOIN reservation_lines l USING (rkey)
+			WHERE r.state = 'HELD' AND r.owner = ? AND r.grp <> ? GROUP BY r.grp, l.dish_id)`, r.Owner, r.Group).Scan(&holds, &portions)
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("count holds: %w", err)
@@ -103,8 +118,8 @@ func (t *txn) insert(ctx context.Context, rec record) (catalog.Reservation, erro
 	if err != nil {
 		return catalog.Reservation{}, err
 	}
-	_, err = t.tx.ExecContext(ctx, `INSERT INTO reservations (rkey, state, request_hash, owner, expires_at, reason, short, created, updated)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, rec.Key, rec.State, rec.hash, rec.owner, millis(rec.ExpiresAt), rec.Reason, string(short),
+	_, err = t.tx.ExecContext(ctx, `INSERT INTO reservations (rkey, grp, state, request_hash, owner, expires_at, reason, short, created, updated)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, rec.Key, rec.group, rec.State, rec.hash, rec.owner, millis(rec.ExpiresAt), rec.Reason, string(short),
 		t.now.UnixMilli(), t.now.UnixMilli())
 	if err != nil {
 		return catalog.Reservation{}, fmt.Errorf("write: %w", err)
@@ -120,8 +135,12 @@ func (t *txn) insert(ctx context.Context, rec record) (catalog.Reservation, erro
 	return saved.Reservation, err
 }
 
-// end moves a reservation to its next state and, if it gives stock back, says why in the ledger.
+// end moves a reservation to its next state. What its group takes no more goes back; the ledger says why.
 func (t *txn) end(ctx context.Context, rec record, to catalog.State, reason, why string) (catalog.Reservation, error) {
+	taken, err := t.taken(ctx, rec.group)
+	if err != nil {
+		return catalog.Reservation{}, err
+	}
 	res, err := t.tx.ExecContext(ctx, `UPDATE reservations SET state = ?, reason = ?, updated = ? WHERE rkey = ? AND state = ?`,
 		to, reason, t.now.UnixMilli(), rec.Key, rec.State)
 	if err != nil {
@@ -131,16 +150,60 @@ func (t *txn) end(ctx context.Context, rec record, to catalog.State, reason, why
 		return catalog.Reservation{}, fmt.Errorf("write: %d rows changed: %w", n, err)
 	}
 	rec.State, rec.Reason = to, reason
-	if why != "" {
-		err = t.move(ctx, rec, +1, why)
-	}
-	return rec.Reservation, err
+	return rec.Reservation, t.move(ctx, rec, taken, why)
 }
 
-// move takes the portions of all lines out of the stock or puts them back.
-func (t *txn) move(ctx context.Context, rec record, sign int, why string) error {
+// endAlternatives releases the holds beside one that is to be committed.
+func (t *txn) endAlternatives(ctx context.Context, rec record) error {
+	keys, err := column(t.tx.QueryContext(ctx, `SELECT rkey FROM reservations WHERE grp = ? AND state = 'HELD' AND rkey <> ?`, rec.group, rec.Key))
+	if err != nil {
+		return fmt.Errorf("list alternatives: %w", err)
+	}
+	for _, key := range keys {
+		other, err := t.load(ctx, key)
+		if err != nil {
+			return err
+		}
+		if _, err := t.end(ctx, other, catalog.Released, "alternative", "release"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taken tells how many portions of each dish a group has taken out of the stock: for each as many as the
+// alternative that has most of it, since only one of them will be eaten.
+func (t *txn) taken(ctx context.Context, group string) (map[string]int, error) {
+	rows, err := t.tx.QueryContext(ctx, `SELECT l.dish_id, max(l.qty) FROM reservations r JOIN reservation_lines l USING (rkey)
+		WHERE r.grp = ? AND r.state IN ('HELD', 'COMMITTED') GROUP BY l.dish_id`, group)
+	if err != nil {
+		return nil, fmt.Errorf("count what a group takes: %w", err)
+	}
+	defer rows.Close()
+	out := map[string]int{}
+	for rows.Next() {
+		var dish string
+		var most int
+		if err := rows.Scan(&dish, &most); err != nil {
+			return nil, fmt.Errorf("count what a group takes: %w", err)
+		}
+		out[dish] = most
+	}
+	return out, rows.Err()
+}
+
+// move brings the stock of a reservation's dishes in line with what its group takes now; before is what it
+// took until then.
+func (t *txn) move(ctx context.Context, rec record, before map[string]int, why string) error {
+	now, err := t.taken(ctx, rec.group)
+	if err != nil {
+		return err
+	}
 	for _, line := range rec.Lines {
-		delta := sign * line.Quantity
+		delta := before[line.DishID] - now[line.DishID]
+		if delta == 0 {
+			continue
+		}
 		if _, err := t.tx.ExecContext(ctx, `UPDATE dishes SET available = available + ? WHERE id = ?`, delta, line.DishID); err != nil {
 			return fmt.Errorf("move stock of %s: %w", line.DishID, err)
 		}
@@ -185,8 +248,8 @@ func (t *txn) load(ctx context.Context, key string) (record, error) {
 	rec := record{Reservation: catalog.Reservation{Key: key, Lines: []catalog.Line{}}}
 	var expires int64
 	var short []byte
-	err := t.tx.QueryRowContext(ctx, `SELECT state, request_hash, owner, expires_at, reason, short FROM reservations WHERE rkey = ?`, key).
-		Scan(&rec.State, &rec.hash, &rec.owner, &expires, &rec.Reason, &short)
+	err := t.tx.QueryRowContext(ctx, `SELECT grp, state, request_hash, owner, expires_at, reason, short FROM reservations WHERE rkey = ?`, key).
+		Scan(&rec.group, &rec.State, &rec.hash, &rec.owner, &expires, &rec.Reason, &short)
 	if err != nil {
 		return rec, err
 	}

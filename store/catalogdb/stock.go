@@ -47,7 +47,7 @@ func (c *DB) take(ctx context.Context, r catalog.Request, state catalog.State) (
 	})
 }
 
-// Commit makes a hold final. A late one gives its stock back instead.
+// Commit makes a hold final and releases its alternatives. A late one gives its stock back instead.
 func (c *DB) Commit(ctx context.Context, key string) (catalog.Reservation, error) {
 	return c.change(ctx, key, func(t *txn) (catalog.Reservation, error) {
 		rec, err := t.known(ctx, key)
@@ -59,7 +59,10 @@ func (c *DB) Commit(ctx context.Context, key string) (catalog.Reservation, error
 		case rec.late(t.now):
 			return t.end(ctx, rec, catalog.Expired, "", "expire")
 		}
-		return t.end(ctx, rec, catalog.Committed, "", "")
+		if err := t.endAlternatives(ctx, rec); err != nil {
+			return catalog.Reservation{}, err
+		}
+		return t.end(ctx, rec, catalog.Committed, "", "commit")
 	})
 }
 
@@ -72,7 +75,7 @@ func (c *DB) Release(ctx context.Context, key, reason string) (catalog.Reservati
 			if key == "" {
 				return catalog.Reservation{}, fault.New(fault.Invalid, "a reservation needs a key")
 			}
-			return t.insert(ctx, record{Reservation: catalog.Reservation{Key: key, State: catalog.Released, Reason: reason}})
+			return t.insert(ctx, record{group: key, Reservation: catalog.Reservation{Key: key, State: catalog.Released, Reason: reason}})
 		case err != nil:
 			return catalog.Reservation{}, err
 		case rec.State != catalog.Held:

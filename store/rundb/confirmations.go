@@ -9,15 +9,15 @@ import (
 )
 
 const confirmationColumns = `c.id, r.id, r.user_id, r.thread_id, c.invocation_id, c.call_id, c.tool, c.args, c.args_digest,
-	c.summary, c.warnings, c.status, c.reason, c.decided_by, c.decided_via, c.decided_at, c.created_at, c.deadline
+	c.summary, c.warnings, c.status, c.reason, c.edited, c.replaced_by, c.decided_by, c.decided_via, c.decided_at, c.created_at, c.deadline
 	FROM confirmations c JOIN runs r ON r.n = c.run_n`
 
 func scanConfirmation(row scanner) (agent.Confirmation, error) {
 	var c agent.Confirmation
-	var args, summary, warnings string
+	var args, summary, warnings, edited string
 	var decided, created, deadline int64
 	err := row.Scan(&c.ID, &c.RunID, &c.UserID, &c.ThreadID, &c.InvocationID, &c.CallID, &c.Tool, &args, &c.ArgsDigest,
-		&summary, &warnings, &c.Status, &c.Reason, &c.DecidedBy, &c.DecidedVia, &decided, &created, &deadline)
+		&summary, &warnings, &c.Status, &c.Reason, &edited, &c.ReplacedBy, &c.DecidedBy, &c.DecidedVia, &decided, &created, &deadline)
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
@@ -32,7 +32,7 @@ func scanConfirmation(row scanner) (agent.Confirmation, error) {
 		at := moment(decided)
 		c.DecidedAt = &at
 	}
-	return c, nil
+	return c, fromJSON(edited, &c.Edited)
 }
 
 func insertConfirmation(ctx context.Context, tx *sql.Tx, runN int64, c agent.Confirmation) error {
@@ -48,8 +48,13 @@ func insertConfirmation(ctx context.Context, tx *sql.Tx, runN int64, c agent.Con
 
 // closeConfirmation is the compare-and-set of a decision; it tells whether this call closed the question.
 func closeConfirmation(ctx context.Context, tx *sql.Tx, id string, d agent.Decision) (bool, error) {
-	res, err := tx.ExecContext(ctx, `UPDATE confirmations SET status = ?, reason = ?, decided_by = ?, decided_via = ?, decided_at = ?
-		WHERE id = ? AND status = 'OPEN'`, d.Status, d.Reason, d.By, d.Via, stamp(d.At), id)
+	edited := ""
+	if d.Edited != nil {
+		edited = toJSON(d.Edited)
+	}
+	res, err := tx.ExecContext(ctx, `UPDATE confirmations SET status = ?, reason = ?, edited = ?, replaced_by = ?,
+			decided_by = ?, decided_via = ?, decided_at = ? WHERE id = ? AND status = 'OPEN'`,
+		d.Status, d.Reason, edited, d.ReplacedBy, d.By, d.Via, stamp(d.At), id)
 	if err != nil {
 		return false, fmt.Errorf("close confirmation %s: %w", id, err)
 	}
@@ -65,8 +70,8 @@ func decisionOf(c agent.Confirmation) agent.Decision {
 	return d
 }
 
-// Decide closes a question, once, and writes the step with it. When no other question of the run is
-// open, the run goes on.
+// Decide closes a question, once, and writes the step with it. When no other question of the run is open,
+// and the step opens none, the run goes on.
 func (db *DB) Decide(ctx context.Context, id string, d agent.Decision, s agent.Step) (agent.Confirmation, bool, error) {
 	won, queued := false, false
 	err := db.Tx(ctx, func(tx *sql.Tx) (err error) {
@@ -79,7 +84,7 @@ func (db *DB) Decide(ctx context.Context, id string, d agent.Decision, s agent.S
 		if err != nil {
 			return err
 		}
-		if others == 0 {
+		if others == 0 && len(s.Confirmations) == 0 {
 			s.To = agent.Running
 		}
 		n, err := db.advance(ctx, tx, s)

@@ -73,21 +73,25 @@ func (db *DB) Messages(ctx context.Context, userID, threadID string, p agent.Pag
 	return out, next, err
 }
 
-// withResults turns messages, newest first, into a history.
+// withResults turns messages, newest first, into a history. Calls are shown as they run.
 func (db *DB) withResults(ctx context.Context, newest []agent.Message) ([]agent.Message, error) {
 	slices.Reverse(newest)
 	out := []agent.Message{}
 	for _, m := range newest {
-		out = append(out, m)
 		if len(m.Calls) == 0 {
+			out = append(out, m)
 			continue
 		}
-		results, err := collect(ctx, db.Read(), scanInvocation, `SELECT `+invocationColumns+`
-			WHERE i.message_id = ? AND i.final ORDER BY i.position`, m.ID)
+		calls, err := collect(ctx, db.Read(), scanInvocation, `SELECT `+invocationColumns+`
+			WHERE i.message_id = ? ORDER BY i.position`, m.ID)
 		if err != nil {
-			return nil, fmt.Errorf("read results: %w", err)
+			return nil, fmt.Errorf("read calls: %w", err)
 		}
-		for _, inv := range results {
+		out = append(out, m.AsRun(calls))
+		for _, inv := range calls {
+			if !inv.Status.Final() {
+				continue
+			}
 			out = append(out, agent.Message{
 				ID: inv.ID, UserID: m.UserID, ThreadID: m.ThreadID, RunID: m.RunID, RunStatus: m.RunStatus,
 				Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Result), CreatedAt: inv.EndedAt,

@@ -3,6 +3,7 @@ package rundb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"agentmesh/agent"
@@ -113,6 +114,10 @@ func applyChanges(ctx context.Context, tx *sql.Tx, changes []capability.Change) 
 		switch c := change.(type) {
 		case order.Place:
 			err = insertOrder(ctx, tx, c.Order)
+		case order.Replace:
+			queued, err = true, replaceOrder(ctx, tx, c)
+		case order.Abandon:
+			queued, err = true, makeDue(ctx, tx, c)
 		case order.Confirm:
 			_, err = tx.ExecContext(ctx, `UPDATE orders SET status = 'CONFIRMED', updated_at = ?
 				WHERE invocation_id = ? AND status = 'PLACING'`, stamp(c.At), c.InvocationID)
@@ -142,7 +147,11 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o order.Order) error {
 	if err != nil {
 		return err
 	}
-	for i, l := range o.Lines {
+	return insertLines(ctx, tx, n, o.Lines)
+}
+
+func insertLines(ctx context.Context, tx *sql.Tx, n int64, lines []order.Line) error {
+	for i, l := range lines {
 		_, err := tx.ExecContext(ctx, `INSERT INTO order_lines (order_n, position, dish_id, name, name_en, quantity, unit_fen, amount_fen, note)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, n, i, l.DishID, l.Name, l.NameEn, l.Quantity, l.UnitFen, l.AmountFen, l.Note)
 		if err != nil {
@@ -155,25 +164,18 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o order.Order) error {
 // rejectOrder ends a PLACING order and queues the release of its hold, together. Without an order it only
 // queues the release; a settled order stays as it is.
 func rejectOrder(ctx context.Context, tx *sql.Tx, c order.Reject) (bool, error) {
-	res, err := tx.ExecContext(ctx, `UPDATE orders SET status = 'REJECTED', reason = ?, updated_at = ?
-		WHERE invocation_id = ? AND status = 'PLACING'`, c.Reason, stamp(c.At), c.InvocationID)
+	held := c.Reservation
+	err := tx.QueryRowContext(ctx, `UPDATE orders SET status = 'REJECTED', reason = ?, updated_at = ?
+		WHERE invocation_id = ? AND status = 'PLACING' RETURNING reservation`, c.Reason, stamp(c.At), c.InvocationID).Scan(&held)
+	if errors.Is(err, sql.ErrNoRows) {
+		var settled int
+		err = tx.QueryRowContext(ctx, `SELECT count(*) FROM orders WHERE invocation_id = ?`, c.InvocationID).Scan(&settled)
+		if err == nil && settled > 0 {
+			return false, nil
+		}
+	}
 	if err != nil {
 		return false, fmt.Errorf("reject order: %w", err)
 	}
-	rejected, err := res.RowsAffected()
-	if err != nil {
-		return false, err
-	}
-	var settled int
-	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM orders WHERE invocation_id = ?`, c.InvocationID).Scan(&settled)
-	if err != nil || (rejected == 0 && settled > 0) {
-		return false, err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO outbox (user_id, okey, op, reason, next_at)
-		VALUES (?, ?, 'release_reservation', ?, ?) ON CONFLICT (okey, op) DO NOTHING`,
-		c.UserID, c.Reservation, c.Reason, stamp(c.At))
-	if err != nil {
-		return false, fmt.Errorf("queue release: %w", err)
-	}
-	return true, nil
+	return true, queueRelease(ctx, tx, c.UserID, held, c.Reason, c.At)
 }

@@ -267,15 +267,15 @@ export class Chat {
     this.changed(turn);
   }
 
-  /** Sends a decision once, however often it is clicked. @param {'confirm'|'reject'} decision */
-  async decide(turn, part, decision) {
+  /** Sends a decision once, however often it is clicked. @param {'confirm'|'reject'} decision @param {object} [args] edited ones */
+  async decide(turn, part, decision, args) {
     if (part.sending || part.status !== 'OPEN') return;
     part.sending = decision;
     part.problem = '';
     this.changed(turn);
     try {
       const path = `/runs/${encodeURIComponent(part.runId || turn.runId)}/${decision}`;
-      const { confirmation } = await api.post(path, { confirmationId: part.id });
+      const { confirmation } = await api.post(path, { confirmationId: part.id, ...(args && { args, argsDigest: part.argsDigest }) });
       if (confirmation) resolveConfirmation(turn, { ...confirmation, confirmationId: part.id });
     } catch (err) {
       this.undecided(turn, part, err);
@@ -286,6 +286,16 @@ export class Chat {
   }
 
   undecided(turn, part, err) {
+    const stands = err.problem?.confirmation;
+    if (err.code === 'confirmation_replaced' && stands) { // another question has taken its place
+      resolveConfirmation(turn, { confirmationId: part.id, status: 'CANCELLED', replacedBy: stands.confirmationId });
+      askConfirmation(turn, stands);
+      return;
+    }
+    if (stands?.status === 'OPEN') { // it is as it was
+      Object.assign(part, { problem: 'refused', problemDetail: err.message });
+      return;
+    }
     const words = { 404: ['missing', 'GONE'], 409: ['conflict', 'DECIDED'], 410: ['late', 'EXPIRED'] };
     const [problem, status] = words[err.status] || [err.status === 0 ? 'network' : 'unknown', part.status];
     const stored = err.problem?.confirmation;

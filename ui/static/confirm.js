@@ -1,12 +1,13 @@
 /** The question before an order: what will happen, what it costs, how long there is to decide. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
 import { serverNow } from './api.js';
-import { clock, countdown, money } from './format.js';
+import { clock, countdown } from './format.js';
 import { Icon } from './icons.js';
 import { known, pick, t } from './i18n.js';
+import { Lines, argsOf, editOf, isValid } from './orderform.js';
 import { toolLabel } from './toolcard.js';
 
-/** @param {{part: object, result?: string, live: boolean, onDecide: (decision: 'confirm'|'reject') => void}} props */
+/** @param {{part: object, result?: string, live: boolean, onDecide: (decision: 'confirm'|'reject', args?: object) => void}} props */
 export function ConfirmCard({ part, result, live, onDecide }) {
   const card = useRef(null);
   const open = part.status === 'OPEN';
@@ -18,7 +19,11 @@ export function ConfirmCard({ part, result, live, onDecide }) {
     if (!open && card.current?.contains(document.activeElement)) document.getElementById('message')?.focus();
   }, [open]);
 
-  const isOrder = Array.isArray(part.summary?.lines);
+  const [edit, setEdit] = useState(null);
+  const summary = part.edited?.summary || part.summary; // what was decided about, or is asked
+  const isOrder = Array.isArray(summary?.lines);
+  const fields = open && isOrder ? edit : null;
+  const decide = (decision) => onDecide(decision, decision === 'confirm' && fields ? argsOf(summary, fields) : undefined);
   const ids = { title: `${part.id}-title`, body: `${part.id}-body` };
   return html`<section class=${`confirm ${open ? 'is-open' : 'is-closed'}`} role=${open ? 'alertdialog' : 'group'} tabindex="-1"
       ref=${card} aria-labelledby=${ids.title} aria-describedby=${ids.body} aria-modal=${open ? 'false' : undefined}
@@ -29,12 +34,17 @@ export function ConfirmCard({ part, result, live, onDecide }) {
     </header>
     <div id=${ids.body}>
       ${open && isOrder && html`<p class="confirm-lead">${t('confirm.body')}</p>`}
-      ${isOrder ? html`<${Lines} summary=${part.summary} />` : html`<pre tabindex="0">${JSON.stringify(part.args, null, 2)}</pre>`}
+      ${isOrder ? html`<${Lines} summary=${summary} edit=${fields} id=${part.id} busy=${Boolean(part.sending)} onEdit=${setEdit} />` : html`<pre tabindex="0">${JSON.stringify(part.edited?.args || part.args, null, 2)}</pre>`}
       <${Warnings} warnings=${part.warnings} />
     </div>
     ${part.problem && html`<p class="confirm-problem" role="alert" data-testid="confirm-problem">${problemText(part)}</p>`}
     ${open
-      ? html`<${Buttons} part=${part} isOrder=${isOrder} over=${left.ms <= 0} onDecide=${onDecide} />`
+      ? html`<${Buttons} part=${part} isOrder=${isOrder} over=${left.ms <= 0} wrong=${Boolean(fields) && !isValid(fields)} onDecide=${decide}>
+          ${isOrder && part.tool === 'place_order' && html`<button type="button" class="button" disabled=${Boolean(part.sending)}
+            aria-pressed=${String(Boolean(edit))} data-testid="confirm-edit" onClick=${() => setEdit(edit ? null : editOf(summary))}>
+            ${t(edit ? 'confirm.editUndo' : 'confirm.edit')}
+          </button>`}
+        <//>`
       : html`<${Decision} part=${part} result=${result} isOrder=${isOrder} />`}
   </section>`;
 }
@@ -60,25 +70,6 @@ function TimeLeft({ left }) {
   </span>`;
 }
 
-function Lines({ summary }) {
-  return html`<table class="lines" data-testid="confirm-lines">
-    <thead><tr>
-      <th scope="col">${t('confirm.dish')}</th><th scope="col" class="num">${t('confirm.unit')}</th>
-      <th scope="col" class="num">${t('confirm.quantity')}</th><th scope="col" class="num">${t('confirm.amount')}</th>
-    </tr></thead>
-    <tbody>${summary.lines.map((line) => html`<tr key=${line.dishId} data-testid="confirm-line">
-      <td>${pick(line, 'name')}${line.note && html`<span class="line-note">${line.note}</span>`}</td>
-      <td class="num">${money(line.unitFen)}</td><td class="num">${line.quantity}</td>
-      <td class="num">${money(line.amountFen)}</td>
-    </tr>`)}</tbody>
-    <tfoot><tr>
-      <th scope="row" colspan="3">${t('confirm.total')}</th>
-      <td class="num" data-testid="confirm-total">${money(summary.totalFen)}</td>
-    </tr></tfoot>
-  </table>
-  ${summary.note && html`<p class="confirm-note">${t('confirm.note')} · ${summary.note}</p>`}`;
-}
-
 function Warnings({ warnings }) {
   if (!warnings?.length) return null;
   return html`<ul class="warnings" data-testid="confirm-warnings">
@@ -86,14 +77,15 @@ function Warnings({ warnings }) {
   </ul>`;
 }
 
-function Buttons({ part, isOrder, over, onDecide }) {
+function Buttons({ part, isOrder, over, wrong, onDecide, children }) {
   if (over && !part.sending) return html`<p class="confirm-lead" role="status">${t('confirm.settling')}</p>`;
   const busy = Boolean(part.sending);
   return html`<div class="confirm-buttons">
     <button type="button" class="button" disabled=${busy} data-testid="confirm-reject" onClick=${() => onDecide('reject')}>
       ${part.sending === 'reject' ? t('confirm.sendingNo') : t('confirm.no')}
     </button>
-    <button type="button" class="button is-primary" disabled=${busy} data-testid="confirm-accept" onClick=${() => onDecide('confirm')}>
+    ${children}
+    <button type="button" class="button is-primary" disabled=${busy || wrong} data-testid="confirm-accept" onClick=${() => onDecide('confirm')}>
       ${part.sending === 'confirm' ? t('confirm.sendingYes') : t(isOrder ? 'confirm.yes' : 'confirm.yesTool')}
     </button>
   </div>`;
@@ -101,11 +93,12 @@ function Buttons({ part, isOrder, over, onDecide }) {
 
 /** What was decided, by whom and when, and what became of it. */
 function Decision({ part, result, isOrder }) {
-  const outcome = outcomeOf(result);
+  const outcome = part.replacedBy ? {} : outcomeOf(result); // the result is that of the question which took its place
   const good = part.status === 'CONFIRMED' && !outcome.problem;
   return html`<p class=${`decision ${good ? 'is-good' : ''}`} data-testid="confirm-decision">
     <${Icon} name=${good ? 'check' : part.status === 'CONFIRMED' ? 'cross' : 'minus'} size="16" />
-    <span><strong>${t(isOrder ? `confirm.${part.status}` : `confirm.tool.${part.status}`)}</strong>
+    <span><strong>${t(part.replacedBy ? 'confirm.REPLACED' : isOrder ? `confirm.${part.status}` : `confirm.tool.${part.status}`)}</strong>
+      ${part.edited && html`<span class="quiet" data-testid="confirm-edited"> · ${t('confirm.edited')}</span>`}
       ${part.decidedBy && part.decidedBy !== 'system' && html`<span class="quiet"> · ${t('confirm.by', { who: part.decidedBy })}</span>`}
       ${part.decidedAt && html`<span class="quiet"> · <time datetime=${part.decidedAt}>${clock(part.decidedAt)}</time></span>`}
       ${outcome.orderId && html`<span class="quiet"> · ${t('confirm.order', { id: outcome.orderId })}</span>`}
@@ -126,5 +119,6 @@ function outcomeOf(result) {
 
 function problemText(part) {
   if (part.problem === 'network') return t('error.network');
+  if (part.problem === 'refused') return t('confirm.refused', { why: part.problemDetail });
   return known(`confirm.${part.problem}`, t('error.unknown', { detail: part.problemDetail || '' }));
 }

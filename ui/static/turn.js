@@ -123,14 +123,17 @@ export function askConfirmation(turn, confirmation) {
 }
 
 /** Records a decision: from the stream, or from the answer to our own POST. */
-export function resolveConfirmation(turn, { confirmationId, status, reason, decidedBy, decidedAt }) {
+export function resolveConfirmation(turn, { confirmationId, status, reason, edited, replacedBy, decidedBy, decidedAt }) {
   const part = findPart(turn, 'confirm', confirmationId);
   if (!part) return;
   Object.assign(part, { status, problem: '' });
   if (reason) part.reason = reason;
+  if (edited) part.edited = edited;
+  if (replacedBy) part.replacedBy = replacedBy;
   if (decidedBy) part.decidedBy = decidedBy;
   if (decidedAt) part.decidedAt = decidedAt;
   const tool = findPart(turn, 'tool', part.toolCallId);
+  if (tool && edited) tool.args = JSON.stringify(edited.args);
   if (tool && tool.status === 'WAITING') tool.status = 'RUNNING';
   turn.version++;
 }

@@ -18,7 +18,7 @@ export class TurnView extends Component {
   }
 
   render({ turn, chat, tools }) {
-    const decide = (part) => (decision) => chat.decide(turn, part, decision);
+    const decide = (part) => (decision, args) => chat.decide(turn, part, decision, args);
     return html`<article class="turn" data-testid="turn" data-status=${turn.status}>
       ${turn.text && html`<div class="question" data-testid="user-message">
         <span class="sr-only">${t('chat.you')}: </span><p>${turn.text}</p>

@@ -81,6 +81,85 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('portions and note are changed on the card; that is what is ordered', async () => {
+    const before = await me.orders();
+    await me.newConversation();
+    await me.ask('帮我订一份水煮牛肉。');
+    const card = await me.openCard();
+    await card.locator(byId('confirm-edit')).click();
+    const portions = card.locator(byId('confirm-portions'));
+    await until('the field to have the focus', () => portions.evaluate((el) => el === document.activeElement));
+    assert.match(await portions.getAttribute('aria-label'), /水煮牛肉/);
+    const accept = card.locator(byId('confirm-accept'));
+    for (const wrong of ['0', '21', '', '1.5']) {
+      await portions.fill(wrong);
+      assert.ok(await accept.isDisabled(), `${wrong} portions must not be sent`);
+      assert.equal(await portions.getAttribute('aria-invalid'), 'true');
+    }
+    await portions.fill('2');
+    await card.locator(byId('confirm-edit-note')).fill('少放辣');
+    assert.match(await card.locator(byId('confirm-total')).innerText(), /^¥64\.00$/);
+    await me.shot('03b-edit');
+    await accept.click();
+    await me.cardIs('CONFIRMED');
+    assert.match(await card.locator(byId('confirm-total')).innerText(), /^¥64\.00$/);
+    assert.match(await card.innerText(), /少放辣[\s\S]*已确认/);
+    assert.ok(await card.locator(byId('confirm-edited')).isVisible());
+    assert.match(await me.answer(), /64\.00/);
+    const now = await me.orders();
+    assert.equal(now.length, before.length + 1);
+    assert.deepEqual([now[0].totalFen, now[0].lines[0].quantity, now[0].note], [6400, 2, '少放辣']);
+    me.innocent();
+
+    await me.reload();
+    await until('the card as it was decided', async () => (await me.at('chat-log').innerText()).includes('64.00'));
+    me.innocent();
+  });
+
+  test('more than may be ordered: the card says so and stays', async () => {
+    await me.newConversation();
+    await me.ask('来一份水煮牛肉和一份米饭');
+    const card = await me.openCard();
+    await card.locator(byId('confirm-edit')).click();
+    for (const field of await card.locator(byId('confirm-portions')).all()) await field.fill('20'); // each may be, both not
+    await card.locator(byId('confirm-accept')).click();
+    assert.match(await card.locator(byId('confirm-problem')).innerText(), /20/);
+    assert.equal(await card.getAttribute('data-status'), 'OPEN');
+    me.faults = me.faults.filter((fault) => !/status of 400/.test(fault)); // the browser notes the refusal, as it should be
+    await card.locator(byId('confirm-edit')).click();
+    assert.equal(await card.locator(byId('confirm-portions')).count(), 0, 'changes can be undone');
+    await card.locator(byId('confirm-reject')).click();
+    await me.cardIs('REJECTED');
+    await me.answer();
+    me.innocent();
+  });
+
+  test('what was not on the card is asked anew', async () => {
+    await me.newConversation();
+    await me.ask('帮我订一份水煮牛肉。');
+    await me.openCard();
+    await me.page.route('**/confirm', async (route) => { // another dish, as only a program can put it
+      const body = route.request().postDataJSON();
+      body.args.items = [{ dish: 'food-015', quantity: 1 }];
+      await route.continue({ postData: JSON.stringify(body) });
+    }, { times: 1 });
+    await me.card().locator(byId('confirm-edit')).click();
+    await me.card().locator(byId('confirm-portions')).fill('2');
+    await me.card().locator(byId('confirm-accept')).click();
+    await until('a second card', async () => (await me.card().count()) === 2);
+    const [old, anew] = [me.card().first(), me.card().last()];
+    await until('the first to be closed', async () => (await old.getAttribute('data-status')) === 'CANCELLED');
+    assert.match(await old.innerText(), /重新询问/);
+    assert.match(await anew.innerText(), /番茄炒蛋[\s\S]*¥14\.00/);
+    assert.ok(await anew.evaluate((el) => el.contains(document.activeElement)), 'the new card must have the focus');
+    me.faults = me.faults.filter((fault) => !/status of 409/.test(fault)); // the browser notes the refusal, as it should be
+    await me.shot('03c-anew');
+    await anew.locator(byId('confirm-reject')).click();
+    await until('the no', async () => (await anew.getAttribute('data-status')) === 'REJECTED');
+    await me.answer();
+    me.innocent();
+  });
+
   test('the question survives a reload; a no orders nothing', async () => {
     const before = await me.orders();
     await me.ask('帮我订一份水煮牛肉。');
@@ -194,7 +273,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     await me.newConversation();
     await me.at('language').click();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en');
-    assert.match(await me.at('welcome').innerText(), /What would you like to eat/);
+    await until('the words in English', async () => /What would you like to eat/.test(await me.at('welcome').innerText()));
     await me.at('sample', '[data-sample="menu"]').click();
     assert.match(await me.answer(), /boiled beef/i);
     await me.ask('Order one Sichuan boiled beef for me.');

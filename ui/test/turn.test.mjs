@@ -47,6 +47,26 @@ test('an order from question to answer', () => {
   assert.equal(turn.runId, 'run-1');
 });
 
+test('an edited order shows what ran', () => {
+  const edited = { args: { items: [2] }, argsDigest: 'd', summary: { lines: [], totalFen: 6400 } };
+  const [resolved, ...rest] = settled;
+  const turn = fold([...asked, { ...resolved, value: { ...resolved.value, edited } }, ...rest]);
+  assert.equal(turn.parts[1].edited.summary.totalFen, 6400);
+  assert.equal(turn.parts[0].args, '{"items":[2]}');
+});
+
+test('a question that takes the place of another is asked beside it', () => {
+  const turn = fold([
+    ...asked,
+    { type: 'CUSTOM', name: 'tool_confirmation_resolved', value: { confirmationId: 'conf-1', status: 'CANCELLED', replacedBy: 'conf-2' } },
+    { type: 'CUSTOM', name: 'tool_confirmation_required', value: { ...question, confirmationId: 'conf-2' } },
+  ]);
+  assert.equal(openConfirmation(turn).id, 'conf-2');
+  assert.deepEqual(turn.parts.map((p) => [p.type, p.status, p.replacedBy]), [
+    ['tool', 'WAITING', undefined], ['confirm', 'CANCELLED', 'conf-2'], ['confirm', 'OPEN', undefined],
+  ]);
+});
+
 test('an interrupt is not an end; the run goes on where it stood', () => {
   const turn = fold([...asked, { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{}] } }]);
   assert.equal(turn.status, 'interrupted');

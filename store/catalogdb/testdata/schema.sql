@@ -33,7 +33,9 @@ CREATE TABLE reservations (
     short        TEXT    NOT NULL CHECK (json_valid(short)),
     created      INTEGER NOT NULL,
     updated      INTEGER NOT NULL
-) STRICT;
+, grp TEXT NOT NULL DEFAULT '') STRICT;
+
+CREATE INDEX reservations_group ON reservations (grp) WHERE state IN ('HELD', 'COMMITTED');
 
 CREATE INDEX reservations_held ON reservations (expires_at) WHERE state = 'HELD';
 

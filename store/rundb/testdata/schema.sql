@@ -15,15 +15,15 @@ CREATE TABLE audit_log (
     input         TEXT NOT NULL,
     output        TEXT NOT NULL,
     duration_ms   INTEGER NOT NULL
-);
+, args_digest TEXT NOT NULL DEFAULT '', proposed_digest TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX audit_by_run ON audit_log (user_id, run_id, n);
 
-CREATE TABLE confirmations (
+CREATE TABLE "confirmations" (
     n             INTEGER PRIMARY KEY,
     id            TEXT NOT NULL UNIQUE,
     run_n         INTEGER NOT NULL REFERENCES runs (n),
-    invocation_id TEXT NOT NULL UNIQUE,
+    invocation_id TEXT NOT NULL,
     call_id       TEXT NOT NULL,
     tool          TEXT NOT NULL,
     args          TEXT NOT NULL,
@@ -32,6 +32,8 @@ CREATE TABLE confirmations (
     warnings      TEXT NOT NULL,
     status        TEXT NOT NULL,
     reason        TEXT NOT NULL DEFAULT '',
+    edited        TEXT NOT NULL DEFAULT '',
+    replaced_by   TEXT NOT NULL DEFAULT '',
     decided_by    TEXT NOT NULL DEFAULT '',
     decided_via   TEXT NOT NULL DEFAULT '',
     decided_at    INTEGER NOT NULL DEFAULT 0,
@@ -40,6 +42,8 @@ CREATE TABLE confirmations (
 );
 
 CREATE INDEX confirmations_by_run ON confirmations (run_n, n);
+
+CREATE UNIQUE INDEX confirmations_one_open ON confirmations (invocation_id) WHERE status = 'OPEN';
 
 CREATE INDEX confirmations_open ON confirmations (n) WHERE status = 'OPEN';
 
@@ -69,7 +73,7 @@ CREATE TABLE invocations (
     receipt    TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL DEFAULT 0
-);
+, proposed TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX invocations_by_run ON invocations (run_n, round, position);
 
@@ -130,7 +134,7 @@ CREATE TABLE orders (
     total_fen     INTEGER NOT NULL CHECK (total_fen >= 0),
     created_at    INTEGER NOT NULL,
     updated_at    INTEGER NOT NULL
-);
+, quotes INTEGER NOT NULL DEFAULT 1);
 
 CREATE INDEX orders_by_user ON orders (user_id, n);
 

@@ -1,0 +1,50 @@
+package agui
+
+import (
+	"encoding/json"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+)
+
+// Asked is an open question as a stream ends with it.
+type Asked struct {
+	agent.Confirmation
+	// ArgsSchema is that of the arguments which a person may put in place of those asked about; empty when
+	// they cannot be edited.
+	ArgsSchema json.RawMessage
+	// Refused is why the answer that this stream carried did not count.
+	Refused error
+}
+
+func (a Asked) interrupt() Interrupt {
+	about := map[string]any{"deadline": a.Deadline, "args": a.Args, "argsDigest": a.ArgsDigest}
+	if len(a.Summary) > 0 {
+		about["summary"] = a.Summary
+	}
+	if len(a.Warnings) > 0 {
+		about["warnings"] = a.Warnings
+	}
+	message := "May " + a.Tool + " run?"
+	if a.Refused != nil {
+		refused := fault.ProblemOf(a.Refused)
+		about["problem"] = map[string]any{"code": refused.Code, "detail": refused.Detail}
+		message = refused.Detail + " — " + message
+	}
+	return Interrupt{
+		ID: a.ID, Reason: "tool_call", ToolCallID: a.CallID, Message: message, ResponseSchema: answerSchema(a.ArgsSchema),
+		Metadata: map[string]any{"agentmesh": about},
+	}
+}
+
+// answerSchema describes the payload of a Resume.
+func answerSchema(args json.RawMessage) map[string]any {
+	properties := map[string]any{
+		"approved": map[string]any{"type": "boolean"},
+		"reason":   map[string]any{"type": "string", "description": "With a no: why."},
+	}
+	if len(args) > 0 {
+		properties["editedArgs"] = args
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": []string{"approved"}}
+}

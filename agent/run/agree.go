@@ -1,0 +1,138 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+)
+
+// ReplacedError refuses an answer to a question whose place another one has taken: what the person saw is
+// not what would happen. Confirmation is the one to answer.
+type ReplacedError struct{ Confirmation agent.Confirmation }
+
+func (e *ReplacedError) Error() string {
+	return "what would happen has changed, so it is asked anew: look at the question and answer it by its confirmationId"
+}
+
+// agree takes a yes. Before it counts, the call is looked at once more: the person may have edited its
+// arguments, and the world may have changed since they were asked. Edits that cannot be leave the question
+// open. Without any, a look that fails is no reason to refuse: running the call says what is wrong.
+func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decision) (agent.Confirmation, error) {
+	j, err := s.load(ctx, c.RunID)
+	if err != nil {
+		return agent.Confirmation{}, err
+	}
+	inv, err := asked(j, c)
+	if err != nil {
+		return agent.Confirmation{}, err
+	}
+	ctx = inCall(inRun(ctx, j.Run), inv)
+	edited := d.Edited != nil
+	if edited {
+		inv.Edit(d.Edited.Args)
+	}
+	review, err := s.deps.Pipeline.Review(ctx, callOf(j.Run, inv), edited)
+	switch {
+	case err != nil && edited:
+		return s.stillOpen(ctx, c, err)
+	case err != nil:
+		flow.Log(ctx).Info().Err(err).Str("confirmationId", c.ID).Msg("not looked at again before it runs")
+	}
+	stands, won, err := s.write(ctx, c, d, inv, review)
+	if (err != nil || !won) && review.Drop != nil {
+		review.Drop(ctx)
+	}
+	if errors.Is(err, agent.ErrStale) {
+		return s.stillOpen(ctx, c, fault.New(fault.Unavailable, "what you agreed to could not be kept ready; please try again"))
+	}
+	return stands, err
+}
+
+// write closes the question with the yes, or with another question in its place.
+func (s *Service) write(ctx context.Context, c agent.Confirmation, d agent.Decision, inv agent.Invocation, r capability.Review) (agent.Confirmation, bool, error) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	d.At = s.deps.Now()
+	if r.Ask {
+		return s.askAgain(ctx, c, d, inv, r)
+	}
+	if d.Edited != nil {
+		e := *d.Edited
+		e.ArgsDigest, e.Summary, e.Warnings = capability.Digest(e.Args), r.Summary, r.Warnings
+		d.Edited = &e
+	}
+	inv.Status = capability.Allowed
+	step := resolution(c, d)
+	step.Invocations, step.Changes = []agent.Invocation{inv}, r.Changes
+	return s.close(ctx, c, d, step)
+}
+
+// askAgain puts a new question, with what would happen now, in the place of one that was answered with yes.
+func (s *Service) askAgain(ctx context.Context, c agent.Confirmation, d agent.Decision, inv agent.Invocation, r capability.Review) (agent.Confirmation, bool, error) {
+	again := c
+	again.ID, again.Args, again.ArgsDigest = s.deps.NewID("conf"), inv.Args, capability.Digest(inv.Args)
+	again.Summary, again.Warnings = r.Summary, r.Warnings
+	again.CreatedAt, again.Deadline = d.At, d.At.Add(s.config.ConfirmationTTL)
+	closed := agent.Decision{
+		Status: agent.ConfirmationCancelled, Reason: "replaced", ReplacedBy: again.ID, By: d.By, Via: d.Via, At: d.At,
+	}
+	step := resolution(c, closed)
+	step.Confirmations, step.Invocations, step.Changes = []agent.Confirmation{again}, []agent.Invocation{inv}, r.Changes
+	step.Events = append(step.Events, agent.NewEvent(agent.ConfirmationRequired, again, d.At))
+	stands, won, err := s.close(ctx, c, closed, step)
+	if won {
+		s.watchAgain()
+	}
+	return stands, won, err
+}
+
+// stillOpen gives the reason why an answer did not count, unless somebody else's did meanwhile.
+func (s *Service) stillOpen(ctx context.Context, c agent.Confirmation, why error) (agent.Confirmation, error) {
+	now, err := s.deps.Store.Confirmation(ctx, c.UserID, c.ID)
+	switch {
+	case err != nil:
+		return c, why
+	case now.Status != agent.ConfirmationOpen:
+		return now, nil
+	case fault.CodeOf(why) == fault.NotFound: // of something that the arguments name, not of the question
+		return now, fault.Wrap(why, fault.Invalid, "%s", fault.MessageOf(why))
+	}
+	return now, why
+}
+
+// replaced finds the question that has come to stand in the place of one.
+func (s *Service) replaced(ctx context.Context, c agent.Confirmation) error {
+	j, err := s.load(ctx, c.RunID)
+	if err != nil {
+		return err
+	}
+	for _, next := range j.Confirmations { // in the order in which they were asked
+		if next.ID == c.ReplacedBy {
+			c = next
+		}
+	}
+	return &ReplacedError{c}
+}
+
+// replaces tells whether a question stands in the place of an earlier one.
+func replaces(j agent.Journal, c agent.Confirmation) bool {
+	for _, earlier := range j.Confirmations {
+		if earlier.ReplacedBy == c.ID {
+			return true
+		}
+	}
+	return false
+}
+
+func sameArgs(e *agent.Edit, args json.RawMessage) bool {
+	return e != nil && capability.SameArgs(e.Args, args)
+}
+
+func sameEdit(a, b *agent.Edit) bool {
+	return (a == nil && b == nil) || (a != nil && b != nil && capability.SameArgs(a.Args, b.Args))
+}
