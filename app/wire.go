@@ -150,7 +150,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 			return pipeline.Invoke(ctx, call)
 		},
 		Preferences:     localtool.Statements(db),
-		ConfirmationTTL: w.config.ConfirmationTTL, Now: w.now, NewID: flow.NewID,
+		ConfirmationTTL: w.config.ConfirmationTTL, Zone: w.zone, Now: w.now, NewID: flow.NewID,
 	})
 	registry, err := w.registry(ctx, db, orders)
 	if err != nil {
@@ -175,7 +175,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	})
 	deps := orchestrator.Deps{
 		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],
-		Relay: orders, Market: market, Registry: registry, Page: ui.Handler(), Ping: db.Ping, Now: w.now,
+		Relay: orders, Cancel: orders, Market: market, Registry: registry, Page: ui.Handler(), Ping: db.Ping, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()
 	return orchestrator.New(deps), nil

@@ -32,6 +32,11 @@ type Orders interface {
 	Order(ctx context.Context, userID, id string) (order.Order, error)
 }
 
+// Canceller takes confirmed orders back.
+type Canceller interface {
+	Cancel(ctx context.Context, userID, id, reason string) (order.Order, error)
+}
+
 // Audit reads a user's audit records.
 type Audit interface {
 	Records(ctx context.Context, userID string, s capability.Selection, p agent.Page) (list []capability.Record, next string, err error)
@@ -80,6 +85,7 @@ type Deps struct {
 	Runs          Runs
 	Conversations agent.ConversationStore
 	Orders        Orders
+	Cancel        Canceller
 	Audit         Audit
 	Preferences   Preferences
 	Agents        Agents

@@ -29,6 +29,7 @@ func (m *Module) routes(e *echo.Echo) {
 	api.GET("/conversations/:id/messages", m.listMessages)
 	api.GET("/orders", m.listOrders)
 	api.GET("/orders/:id", m.getOrder)
+	api.POST("/orders/:id/cancel", m.cancelOrder)
 	api.GET("/audit", m.listAudit)
 	api.GET("/traces/:id", m.getTrace)
 	api.GET("/preferences", m.listPreferences)

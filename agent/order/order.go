@@ -109,19 +109,36 @@ func (Confirm) Change() {}
 // Change marks the type as one that the store writes with a step.
 func (Reject) Change() {}
 
-// Delivery is an outbox row: a call that is made at least once.
+// Delivery is an outbox row: a call that is made at least once, for the call of place_order whose key it
+// is. RunID, ThreadID and TraceID are empty when that run is gone.
 type Delivery struct {
 	N        int64
 	Key      string
-	Op       string
+	Op       Op
 	Reason   string
 	UserID   string
+	RunID    string
+	ThreadID string
+	TraceID  string
 	Attempts int
 }
+
+// Op is what is delivered: the catalog's tool.
+type Op string
+
+// The operations of the outbox.
+const (
+	Release Op = "release_reservation" // gives a hold back
+	Return  Op = "return_stock"        // gives a committed reservation's portions back
+)
 
 // Store keeps orders and their outbox.
 type Store interface {
 	OrderByInvocation(ctx context.Context, invocationID string) (Order, error)
+	Order(ctx context.Context, userID, id string) (Order, error)
+	// CancelOrder takes a CONFIRMED order to CANCELLED and queues the return of its portions. agent.ErrStale:
+	// it is not CONFIRMED.
+	CancelOrder(ctx context.Context, id, reason string, at time.Time) error
 	// Requote counts one more quote of a PLACING order and gives its number n. In the same transaction it
 	// queues the release of the hold <invocation>/n for a later time, so that a hold which no Replace takes
 	// over ends. agent.ErrStale: the order is no longer PLACING.

@@ -3,10 +3,12 @@ package order
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 	"agentmesh/capability"
 )
 
@@ -62,7 +64,7 @@ func (s *Service) deliver(ctx context.Context) time.Duration {
 	}
 	wait := reconcileEvery
 	for _, d := range due {
-		err := s.release(ctx, d)
+		err := s.send(ctx, d)
 		if err == nil {
 			err = s.deps.Store.Delivered(ctx, d.N, s.deps.Now())
 		}
@@ -81,15 +83,30 @@ func (s *Service) deliver(ctx context.Context) time.Duration {
 	return wait
 }
 
-// release gives a hold back. A reservation that turns out to be COMMITTED belongs to an order that was
-// rejected: that must not be, and is not repaired without a person.
-func (s *Service) release(ctx context.Context, d Delivery) error {
+// send delivers one row, as a part of the chain that caused it. A reservation that turns out to be in a
+// state that its order denies must not be, and is not repaired without a person.
+func (s *Service) send(ctx context.Context, d Delivery) error {
+	invocation := d.Key[:max(0, strings.LastIndexByte(d.Key, '/'))]
+	ctx = flow.With(ctx, flow.IDs{
+		TraceID: d.TraceID, SpanID: span.IDOf(invocation), RunID: d.RunID, ThreadID: d.ThreadID, UserID: d.UserID, ToolInvocationID: invocation,
+	})
+	call := capability.Call{UserID: d.UserID, RunID: d.RunID, ThreadID: d.ThreadID}
 	var r reservation
-	err := s.call(ctx, capability.Call{UserID: d.UserID}, d.Key+"/release", d.Op, map[string]any{"key": d.Key, "reason": d.Reason}, &r)
-	if err == nil && r.State == "COMMITTED" {
-		return fmt.Errorf("the reservation %s of a rejected order is committed", d.Key)
+	switch d.Op {
+	case Release:
+		err := s.call(ctx, call, d.Key+"/release", string(d.Op), map[string]any{"key": d.Key, "reason": d.Reason}, &r)
+		if err == nil && r.State == "COMMITTED" {
+			return fmt.Errorf("the reservation %s of a rejected order is committed", d.Key)
+		}
+		return err
+	case Return:
+		err := s.call(ctx, call, d.Key+"/return", string(d.Op), map[string]any{"key": d.Key}, &r)
+		if err == nil && r.State != "RETURNED" {
+			return fmt.Errorf("the reservation %s of a cancelled order is %s", d.Key, r.State)
+		}
+		return err
 	}
-	return err
+	return fmt.Errorf("no way to deliver %s", d.Op)
 }
 
 // reconcile settles the PLACING orders whose call has ended: the catalog says how each stands. Releasing

@@ -22,6 +22,7 @@ type Deps struct {
 	// Preferences gives a user's remembered statements, for the warnings on the card.
 	Preferences     func(ctx context.Context, userID string) ([]string, error)
 	ConfirmationTTL time.Duration
+	Zone            *time.Location // the canteen's: it says when an order's day is over
 	Now             func() time.Time
 	NewID           func(kind string) string
 }

@@ -47,6 +47,31 @@ func (b *books) OrderByInvocation(_ context.Context, id string) (order.Order, er
 	return o, b.err
 }
 
+func (b *books) Order(_ context.Context, userID, id string) (order.Order, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, o := range b.orders {
+		if o.ID == id && o.UserID == userID {
+			return o, nil
+		}
+	}
+	return order.Order{}, agent.ErrNotFound
+}
+
+func (b *books) CancelOrder(_ context.Context, id, reason string, at time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, o := range b.orders {
+		if o.ID == id && o.Status == order.Confirmed {
+			o.Status, o.Reason, o.UpdatedAt = order.Cancelled, reason, at
+			b.orders[key] = o
+			b.due = append(b.due, row{Delivery: order.Delivery{N: int64(len(b.due)), Key: o.Reservation, Op: order.Return, Reason: reason, UserID: o.UserID}})
+			return b.err
+		}
+	}
+	return agent.ErrStale
+}
+
 // Requote counts from the first quote on, and notes the release as a row that is due later.
 func (b *books) Requote(_ context.Context, o order.Order, release time.Time) (int, error) {
 	b.mu.Lock()
@@ -174,7 +199,7 @@ func newWorld() *world {
 	w.Service = order.New(order.Deps{
 		Store: w.books, Call: w.call,
 		Preferences:     func(context.Context, string) ([]string, error) { return w.wants, w.lost },
-		ConfirmationTTL: 5 * time.Minute, Now: time.Now,
+		ConfirmationTTL: 5 * time.Minute, Zone: time.UTC, Now: time.Now,
 		NewID: func(kind string) string { return kind + "-1" },
 	})
 	return w

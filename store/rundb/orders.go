@@ -177,5 +177,5 @@ func rejectOrder(ctx context.Context, tx *sql.Tx, c order.Reject) (bool, error) 
 	if err != nil {
 		return false, fmt.Errorf("reject order: %w", err)
 	}
-	return true, queueRelease(ctx, tx, c.UserID, held, c.Reason, c.At)
+	return true, queue(ctx, tx, order.Release, c.UserID, held, c.Reason, c.At)
 }

@@ -3,6 +3,7 @@ package rundb
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"agentmesh/agent/order"
@@ -23,9 +24,13 @@ func (db *DB) tellQueued() {
 func (db *DB) Outbox(ctx context.Context, now time.Time, limit int) ([]order.Delivery, error) {
 	return collect(ctx, db.Read(), func(row scanner) (order.Delivery, error) {
 		var d order.Delivery
-		err := row.Scan(&d.N, &d.UserID, &d.Key, &d.Op, &d.Reason, &d.Attempts)
+		err := row.Scan(&d.N, &d.UserID, &d.Key, &d.Op, &d.Reason, &d.Attempts, &d.RunID, &d.ThreadID, &d.TraceID)
 		return d, err
-	}, `SELECT n, user_id, okey, op, reason, attempts FROM outbox WHERE done_at = 0 AND next_at <= ? ORDER BY n LIMIT ?`,
+	}, `SELECT b.n, b.user_id, b.okey, b.op, b.reason, b.attempts, coalesce(r.id, ''), coalesce(r.thread_id, ''), coalesce(r.trace_id, '')
+		FROM outbox b
+		LEFT JOIN orders o ON o.invocation_id = substr(b.okey, 1, instr(b.okey, '/') - 1)
+		LEFT JOIN runs r ON r.id = o.run_id
+		WHERE b.done_at = 0 AND b.next_at <= ? ORDER BY b.n LIMIT ?`,
 		stamp(now), limit)
 }
 
@@ -44,4 +49,14 @@ func (db *DB) outboxRow(ctx context.Context, update string, at, n int64) error {
 		_, err := tx.ExecContext(ctx, update, at, n)
 		return err
 	})
+}
+
+// queue adds a delivery to the transaction that causes it; the same one again changes nothing.
+func queue(ctx context.Context, tx *sql.Tx, op order.Op, userID, key, reason string, at time.Time) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (user_id, okey, op, reason, next_at)
+		VALUES (?, ?, ?, ?, ?) ON CONFLICT (okey, op) DO NOTHING`, userID, key, op, reason, stamp(at))
+	if err != nil {
+		return fmt.Errorf("queue %s: %w", op, err)
+	}
+	return nil
 }

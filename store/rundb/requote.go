@@ -23,7 +23,7 @@ func (db *DB) Requote(ctx context.Context, o order.Order, release time.Time) (in
 		if err != nil {
 			return err
 		}
-		return queueRelease(ctx, tx, o.UserID, order.Reservation(o.InvocationID, n), "abandoned", release)
+		return queue(ctx, tx, order.Release, o.UserID, order.Reservation(o.InvocationID, n), "abandoned", release)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("count quote of order %s: %w", o.ID, err)
@@ -58,16 +58,7 @@ func replaceOrder(ctx context.Context, tx *sql.Tx, c order.Replace) error {
 	if err := insertLines(ctx, tx, n, o.Lines); err != nil {
 		return err
 	}
-	return queueRelease(ctx, tx, o.UserID, c.Old, c.Reason, o.UpdatedAt)
-}
-
-func queueRelease(ctx context.Context, tx *sql.Tx, userID, key, reason string, at time.Time) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (user_id, okey, op, reason, next_at)
-		VALUES (?, ?, 'release_reservation', ?, ?) ON CONFLICT (okey, op) DO NOTHING`, userID, key, reason, stamp(at))
-	if err != nil {
-		return fmt.Errorf("queue release: %w", err)
-	}
-	return nil
+	return queue(ctx, tx, order.Release, o.UserID, c.Old, c.Reason, o.UpdatedAt)
 }
 
 // makeDue lets a release that was queued for later be delivered now.
