@@ -10,8 +10,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
 
-// maxTasks is how many tasks an agent remembers; the oldest ended ones are forgotten first.
-const maxTasks = 2000
+// MaxTasks is how many tasks an agent remembers; the oldest ended ones are forgotten first.
+const MaxTasks = 2000
 
 // taskTable is the engine's memory of tasks. The SDK's own never forgets one and lists nothing without a user.
 type taskTable struct {
@@ -117,7 +117,7 @@ func (t *taskTable) matching(req *wire.ListTasksRequest) []*wire.Task {
 
 // forget drops the oldest ended task of a full table.
 func (t *taskTable) forget() {
-	if len(t.order) <= maxTasks {
+	if len(t.order) <= MaxTasks {
 		return
 	}
 	for i, id := range t.order {

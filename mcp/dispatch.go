@@ -23,7 +23,7 @@ const methodCallTool = "tools/call"
 func (t Tool) serve(ctx context.Context, _ *sdk.CallToolRequest, args json.RawMessage) (*sdk.CallToolResult, any, error) {
 	limit := t.Timeout
 	if limit <= 0 {
-		limit = toolTimeout
+		limit = ToolTimeout
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, limit)

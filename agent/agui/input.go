@@ -13,10 +13,10 @@ import (
 	"agentmesh/app/platform/text"
 )
 
-// Limits of an input, in bytes and characters.
+// Limits of an input, in bytes and characters. MaxMessage is for the text of one message.
 const (
 	maxID      = 128
-	maxMessage = 16 << 10
+	MaxMessage = 16 << 10
 )
 
 // RunAgentInput is what a client posts to start a run. Unknown members are ignored (AG-UI 1.0).
@@ -93,8 +93,8 @@ func (in RunAgentInput) Last() (UserMessage, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return UserMessage{}, fault.New(fault.Invalid, "the last message holds no text")
-	case len(text) > maxMessage:
-		return UserMessage{}, fault.New(fault.TooLarge, "the message is longer than %d bytes", maxMessage)
+	case len(text) > MaxMessage:
+		return UserMessage{}, fault.New(fault.TooLarge, "the message is longer than %d bytes", MaxMessage)
 	case m.ID != "" && badID(m.ID):
 		return UserMessage{}, fault.New(fault.Invalid, "the message's id must have at most %d characters", maxID)
 	}

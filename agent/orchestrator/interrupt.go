@@ -16,8 +16,8 @@ import (
 	"agentmesh/app/platform/sse"
 )
 
-// standardGrace is how long a run of POST /agui goes on when its stream breaks (design, section 4).
-const standardGrace = 10 * time.Second
+// StandardGrace is how long a run of POST /agui goes on when its stream breaks (design, section 4).
+const StandardGrace = 10 * time.Second
 
 // runStandard is AG-UI as the standard has it: a run that needs a person ends with the interrupt outcome,
 // and an input with resume answers it. It is a view of the same run and the same confirmation as the open
@@ -152,7 +152,7 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 	if from.Seq > 0 && s.send(t.Restart()) != nil {
 		return nil
 	}
-	for u, err := range m.deps.Engine.FollowFor(ctx, r.ID, from, standardGrace) {
+	for u, err := range m.deps.Engine.FollowFor(ctx, r.ID, from, StandardGrace) {
 		if err != nil || s.show(ctx, u) != nil || s.ended {
 			return nil
 		}

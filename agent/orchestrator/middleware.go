@@ -14,11 +14,11 @@ import (
 	"agentmesh/app/platform/flow"
 )
 
-// maxBody caps a request's body, in bytes (design, section 10).
-const maxBody = 1 << 20
+// MaxBody caps a request's body, in bytes (design, section 10).
+const MaxBody = 1 << 20
 
-// bodyTime is how long a client may take to send a body.
-const bodyTime = 15 * time.Second
+// BodyTime is how long a client may take to send a body.
+const BodyTime = 15 * time.Second
 
 // recoverPanics turns a bug in a handler into a 500 and a line in the log.
 func recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
@@ -36,17 +36,17 @@ func recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if r.ContentLength > maxBody {
-			return fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+		if r.ContentLength > MaxBody {
+			return fault.New(fault.TooLarge, "the body is larger than %d bytes", MaxBody)
 		}
 		// The whole body is read here, so that a client that never sends it does not hold a handler.
 		deadline := http.NewResponseController(c.Response())
-		_ = deadline.SetReadDeadline(time.Now().Add(bodyTime)) // where it is not supported there is no slow client
-		raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxBody))
+		_ = deadline.SetReadDeadline(time.Now().Add(BodyTime)) // where it is not supported there is no slow client
+		raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, MaxBody))
 		var tooLarge *http.MaxBytesError
 		switch {
 		case errors.As(err, &tooLarge):
-			return fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+			return fault.New(fault.TooLarge, "the body is larger than %d bytes", MaxBody)
 		case err != nil:
 			return fault.Wrap(err, fault.Invalid, "the body could not be read")
 		}

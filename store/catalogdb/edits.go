@@ -18,8 +18,11 @@ type querier interface {
 func (c *DB) Shelves(ctx context.Context) ([]catalog.Shelf, error) { return shelves(ctx, c.db.Read()) }
 
 func shelves(ctx context.Context, q querier) ([]catalog.Shelf, error) {
-	rows, err := q.QueryContext(ctx, `SELECT coalesce((SELECT sum(l.qty) FROM reservation_lines l JOIN reservations r USING (rkey)
-			WHERE l.dish_id = dishes.id AND r.state = 'HELD'), 0), `+dishColumns+` FROM dishes ORDER BY id`)
+	// What is neither for sale nor sold is held; alternatives that share their portions count once this way.
+	rows, err := q.QueryContext(ctx, `SELECT initial - available
+			+ coalesce((SELECT sum(g.delta) FROM stock_ledger g WHERE g.dish_id = dishes.id AND g.why = 'restock'), 0)
+			- coalesce((SELECT sum(l.qty) FROM reservation_lines l JOIN reservations r USING (rkey)
+				WHERE l.dish_id = dishes.id AND r.state = 'COMMITTED'), 0), `+dishColumns+` FROM dishes ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("list shelves: %w", err)
 	}

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"strconv"
+	"time"
+
+	"agentmesh/a2a"
+	"agentmesh/agent/agui"
+	"agentmesh/agent/openai"
+	"agentmesh/agent/orchestrator"
+	"agentmesh/agent/order"
+	"agentmesh/agent/run"
+	"agentmesh/capability"
+	"agentmesh/mcp"
+	"agentmesh/mcp/catalog"
+)
+
+// limit is a bound of the program that no setting moves.
+type limit struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// limits lists what `config` prints (design, section 12). Each value is the constant that holds.
+func limits() []limit {
+	bounds := run.DefaultBounds()
+	return []limit{
+		{"headers of a request", size(maxHeaders) + ", within " + headerTime.String()},
+		{"body of a REST or AG-UI request", size(orchestrator.MaxBody) + ", within " + orchestrator.BodyTime.String()},
+		{"body of an MCP request", size(mcp.MaxRequest)},
+		{"body of an A2A request", size(a2a.MaxBody)},
+		{"one message of a person", size(agui.MaxMessage)},
+		{"items of one page of a list", strconv.Itoa(orchestrator.MaxItems)},
+		{"an idle connection", idleTime.String()},
+		{"heartbeat of a silent stream", run.Heartbeat.String()},
+		{"a left run: POST /api/v1/runs", leaveGrace.String()},
+		{"a left run: POST /agui", orchestrator.StandardGrace.String()},
+		{"model rounds of a run", strconv.Itoa(bounds.Rounds)},
+		{"calls of a run", strconv.Itoa(bounds.Calls)},
+		{"identical calls in a row", strconv.Itoa(bounds.Repeats)},
+		{"working time of a run", bounds.Active.String()},
+		{"earlier messages in a prompt", strconv.Itoa(run.HistoryLimit)},
+		{"one tool result in a prompt", size(run.ResultLimit)},
+		{"answer of a model", size(openai.MaxAnswer)},
+		{"answer of an MCP server", size(mcp.MaxAnswer)},
+		{"answer of an agent", size(a2a.MaxAnswer)},
+		{"an agent's card", size(a2a.MaxCard)},
+		{"tasks that an agent remembers", strconv.Itoa(a2a.MaxTasks)},
+		{"one call of a capability", capability.DefaultTimeout.String()},
+		{"one call of an MCP tool", mcp.ToolTimeout.String()},
+		{"holds of one person at a time", strconv.Itoa(catalog.MaxHolds)},
+		{"portions held by one person", strconv.Itoa(catalog.MaxPortions)},
+		{"a hold, beyond its question", order.HoldMargin.String()},
+		{"dishes of one import", strconv.Itoa(catalog.MaxEdits) + ", " + size(catalog.MaxFile)},
+		{"an orderly stop", stopTime.String()},
+	}
+}
+
+// size writes a number of bytes.
+func size(bytes int) string {
+	switch {
+	case bytes >= 1<<20 && bytes%(1<<20) == 0:
+		return strconv.Itoa(bytes>>20) + " MiB"
+	case bytes >= 1<<10 && bytes%(1<<10) == 0:
+		return strconv.Itoa(bytes>>10) + " KiB"
+	}
+	return strconv.Itoa(bytes) + " bytes"
+}
+
+// since writes how long something has lasted, in words of at most two units.
+func since(d time.Duration) string {
+	d = d.Truncate(time.Second)
+	switch {
+	case d >= 24*time.Hour:
+		return strconv.Itoa(int(d/(24*time.Hour))) + "d" + strconv.Itoa(int(d%(24*time.Hour)/time.Hour)) + "h"
+	case d >= time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h" + strconv.Itoa(int(d%time.Hour/time.Minute)) + "m"
+	}
+	return d.String()
+}
