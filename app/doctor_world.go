@@ -4,15 +4,26 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"agentmesh/agent/openai"
 )
 
-// surroundings looks at what the program needs from outside: a model, its ports, the time zone.
+// littleDisk is how much should be free where the data is, in bytes.
+const littleDisk = 200 << 20
+
+// surroundings looks at what the program needs from outside: a model, its ports, room, the time zone.
 func (d *doctor) surroundings(ctx context.Context) {
-	d.model(ctx)
+	if p, err := place(d.config); err == nil && slices.Contains(p.local, "orchestrator") {
+		d.model(ctx)
+	}
+	if free, known := diskFree(d.config.Data); known && free < littleDisk {
+		d.problem("disk", "make room: orders and runs cannot be written to a full disk", "only %d MiB are free where %s is", free>>20, d.config.Data)
+	} else if known {
+		d.ok("disk", "%d MiB are free", free>>20)
+	}
 	if d.runs() {
 		d.ok("ports", "in use by the program: %s", strings.Join(d.addresses(), ", "))
 	} else {

@@ -130,6 +130,34 @@ func isGone(path string) (bool, error) {
 	return true, errors.Join(os.Remove(path), lock.Close())
 }
 
+// holder gives the id of a process that has a database of the folder open. One that is not announced is
+// starting, or has ended its service and is closing.
+func holder(data string) (pid string) {
+	for _, name := range []string{runFile, catalogFile} {
+		path := filepath.Join(data, name+".lock")
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		lock, err := store.Lock(path)
+		if errors.Is(err, store.ErrInUse) {
+			return strings.TrimSpace(string(raw))
+		}
+		if err == nil {
+			_ = lock.Close()
+		}
+	}
+	return ""
+}
+
+// nothingRuns says so in words, or what else there is.
+func nothingRuns(data string) error {
+	if pid := holder(data); pid != "" {
+		return fmt.Errorf("process %s has the databases of %s open, but does not serve yet, or no more", pid, data)
+	}
+	return fmt.Errorf("nothing runs on the data folder %s", data)
+}
+
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -105,7 +105,7 @@ func (i instance) status(ctx context.Context) processStatus {
 // complaint says in words why the exit status is not 0.
 func (r statusReport) complaint() error {
 	if len(r.Processes) == 0 {
-		return fmt.Errorf("nothing runs on the data folder %s", r.Data)
+		return nothingRuns(r.Data)
 	}
 	if !r.Ready {
 		return errors.New("it is not ready")

@@ -28,7 +28,7 @@ func stopCommand() *cobra.Command {
 				return err
 			}
 			if len(found) == 0 {
-				return fmt.Errorf("nothing runs on the data folder %s", c.Data)
+				return nothingRuns(c.Data)
 			}
 			slices.Reverse(found) // who needs the others started after them
 			for _, i := range found {
