@@ -92,7 +92,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	}
 	a.public = serve(ctx, l, a.guarded(l.Addr(), a.handlerOf(a.modules)))
 	if a.announced, err = announce(a.config.Data, a.instance()); err != nil {
-		return err
+		flow.Log(ctx).Warn().Err(err).Msg("status, stop and catalog will not find this process") // it serves all the same
 	}
 	return nil
 }

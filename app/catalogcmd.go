@@ -98,7 +98,7 @@ func catalogImport(c *Config) *cobra.Command {
 		Use: "import FILE", Short: "Add and change dishes from a .json or .csv file, all or none", Args: cobra.ExactArgs(1),
 		Long: "Add and change dishes from a file, all or none; every mistake is reported. A known id is changed in what the file\n" +
 			"gives, a new one is added and needs everything but descriptions, spicy, vegetarian, allergens and tags.\n" +
-			"Dishes that the file does not name stay; without weekdays a dish is on no menu.\n\n" +
+			"Dishes that the file does not name stay. A dish whose list of weekdays is empty, in JSON [], is on no menu.\n\n" +
 			"JSON is what 'catalog list --json' prints. CSV names its columns in the first line:\n" +
 			"  id, name, nameEn, category, description, descriptionEn, price (yuan), stock (on hand), spicy, vegetarian,\n" +
 			"  allergens, tags, weekdays (1 is Monday); lists are separated by semicolons; an empty cell changes nothing.",

@@ -33,10 +33,8 @@ func TestCatalogCommand(t *testing.T) {
 			case "split":
 				dir, a = serving(t, func(c *app.Config) { c.Splits = []string{"mcp=:0"} })
 			case "with a peer":
-				var catalog *app.App
-				dir, catalog = serving(t, func(c *app.Config) { c.Modules, c.InternalKey = []string{"mcp"}, internalSecret })
-				a = catalog
-				dir, _ = serving(t, func(c *app.Config) {
+				_, catalog := serving(t, func(c *app.Config) { c.Modules, c.InternalKey = []string{"mcp"}, internalSecret })
+				dir, a = serving(t, func(c *app.Config) {
 					c.Modules, c.Peers, c.InternalKey = []string{"food"}, []string{"mcp=http://" + catalog.Addr()}, internalSecret
 				})
 			default:

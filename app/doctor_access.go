@@ -9,33 +9,38 @@ import (
 // shortestKey is how long an internal key should be at least.
 const shortestKey = 16
 
-// access looks at what is unsafe for the addresses in use: those that a running program listens on, or
-// those that the settings ask for (D-139).
+// access looks at what is unsafe for the addresses in use (D-139).
 func (d *doctor) access() {
-	keys, err := openKeyring(d.config.Data, d.config.APIKeys)
+	listeners, err := d.listeners()
 	if err != nil {
 		d.problem("access", "mend or remove the file; meanwhile nobody gets in", "%v", err)
 		return
 	}
-	configured := keys.configured()
-	for _, i := range d.found {
-		configured = configured || i.EnvironmentKeys
-	}
-	var open []string
-	for _, addr := range d.addresses() {
-		if host, _, err := net.SplitHostPort(addr); err != nil || !loopback(host) {
-			open = append(open, addr)
+	var open, trusting []string
+	keyless := false
+	for _, l := range listeners {
+		host, _, err := net.SplitHostPort(l.addr)
+		local := err == nil && loopback(host)
+		switch {
+		case !local && !l.keys:
+			trusting = append(trusting, l.addr)
+		case !local:
+			open = append(open, l.addr)
+		case !l.keys:
+			keyless = true
 		}
 	}
-	where := strings.Join(open, ", ")
-	switch {
-	case len(open) > 0 && !configured:
-		d.problem("access", "make keys with 'agentmesh key add', or listen on 127.0.0.1", "everybody who reaches %s is trusted: no keys are configured", where)
-	case len(open) > 0:
-		d.warn("access", "put a proxy with TLS in front, and let only it reach the port", "keys and talks travel unencrypted to %s", where)
-	case !configured:
+	if len(trusting) > 0 {
+		d.problem("access", "make keys with 'agentmesh key add', or listen on 127.0.0.1",
+			"everybody who reaches %s is trusted: no keys are configured", strings.Join(trusting, ", "))
+	}
+	if len(open) > 0 {
+		d.warn("access", "put a proxy with TLS in front, and let only it reach the port", "keys and talks travel unencrypted to %s", strings.Join(open, ", "))
+	}
+	if keyless {
 		d.warn("access", "'agentmesh key add NAME' makes every caller need a key", "no keys are configured: every program on this machine is trusted")
-	default:
+	}
+	if len(trusting)+len(open) == 0 && !keyless {
 		d.ok("access", "loopback only, and every caller needs a key")
 	}
 	if key := d.config.InternalKey; key != "" && len(key) < shortestKey {
@@ -48,22 +53,49 @@ func (d *doctor) access() {
 	}
 }
 
-// addresses lists where the program listens, or would.
-func (d *doctor) addresses() []string {
-	var out []string
+// listener is an address in use, and whether callers need a key there.
+type listener struct {
+	addr string
+	keys bool
+}
+
+// listeners lists where the program listens, or would.
+func (d *doctor) listeners() ([]listener, error) {
+	environment := d.config.APIKeys
+	if d.runs() {
+		environment = "" // each process says what it was started with
+	}
+	keys, err := openKeyring(d.config.Data, environment)
+	if err != nil {
+		return nil, err
+	}
+	configured := keys.configured()
+	var out []listener
 	for _, i := range d.found {
-		out = append(out, i.Listen...)
+		for _, addr := range i.Listen {
+			out = append(out, listener{addr, configured || i.EnvironmentKeys})
+		}
 	}
 	if d.runs() {
-		return out
+		return out, nil
 	}
-	out = append(out, d.config.Listen)
-	if p, err := place(d.config); err == nil {
+	out = append(out, listener{d.config.Listen, configured})
+	if p, err := place(d.config); err == nil { // otherwise the settings say so
 		for _, name := range p.local {
 			if addr, split := p.split[name]; split {
-				out = append(out, addr)
+				out = append(out, listener{addr, configured})
 			}
 		}
+	}
+	return out, nil
+}
+
+// addresses lists the addresses of the listeners.
+func (d *doctor) addresses() []string {
+	listeners, _ := d.listeners() // access says what is wrong with the keys
+	out := make([]string, 0, len(listeners))
+	for _, l := range listeners {
+		out = append(out, l.addr)
 	}
 	return out
 }

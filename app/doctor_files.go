@@ -63,4 +63,6 @@ func holdsSecret(path string) bool {
 }
 
 // indented keeps the lines of a text under each other.
-func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 20)) }
+func indented(text string) string {
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 20))
+}

@@ -17,7 +17,9 @@ import (
 func examine(t *testing.T, args ...string) (status int, seen []string, text string) {
 	t.Helper()
 	status, out, errs := run(append([]string{"doctor", "--json", "--listen", "127.0.0.1:0"}, args...)...)
-	var report struct{ Checks []struct{ Name, Level, Say, Do string } }
+	var report struct {
+		Checks []struct{ Name, Level, Say, Do string }
+	}
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatalf("doctor: %v in %s%s", err, out, errs)
 	}

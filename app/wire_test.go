@@ -96,8 +96,10 @@ func TestConfigFile(t *testing.T) {
 	}
 	write(t, path, "listne: x\nLLM_API_KEY: sk-abc\nagentmesh-internal-key: sk-abc\ndata: [a, b]\nsplit: [{a: b}]\nlog_level: info\n")
 	_, err = readConfigFile(path, false)
-	for _, want := range []string{"line 1: listne: there is no such setting", "line 2: LLM_API_KEY: secrets are not taken", "line 3: agentmesh-internal-key: secrets",
-		"line 4: data: it takes one value", "line 5: split: each", "line 6: log_level: write it as log-level"} {
+	for _, want := range []string{
+		"line 1: listne: there is no such setting", "line 2: LLM_API_KEY: secrets are not taken", "line 3: agentmesh-internal-key: secrets",
+		"line 4: data: it takes one value", "line 5: split: each", "line 6: log_level: write it as log-level",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the mistakes lack %q: %v", want, err)
 		}

@@ -95,8 +95,10 @@ func TestReadJSON(t *testing.T) {
 		{"id": "b", "tags": "x", "add": 3},
 		7,
 		{"id": "c", "stock": 3}]`))
-	for _, want := range []string{"dish 1 (a): stock: 2.5 is not a whole number", `dish 1 (a): a dish has no "colour"`, "dish 1 (a): name: null is not text",
-		`dish 2 (b): tags: "x" is not a list`, `dish 2 (b): a dish has no "add"`, "dish 3: it is not a dish"} {
+	for _, want := range []string{
+		"dish 1 (a): stock: 2.5 is not a whole number", `dish 1 (a): a dish has no "colour"`, "dish 1 (a): name: null is not text",
+		`dish 2 (b): tags: "x" is not a list`, `dish 2 (b): a dish has no "add"`, "dish 3: it is not a dish",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the mistakes lack %q:\n%v", want, err)
 		}

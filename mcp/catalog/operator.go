@@ -17,8 +17,8 @@ const (
 const (
 	shelvesIn  = `{"type":"object","properties":{}}`
 	shelvesOut = `{"type":"object","properties":{"shelves":{"type":"array","items":{"type":"object"}}},"required":["shelves"]}`
-	// What is wrong with a dish is said by Plan, for all of them at once; the schema only bounds the list.
-	editIn  = `{"type":"object","properties":{"dishes":{"type":"array","maxItems":2000,"items":{"type":"object"}},"dry":{"type":"boolean"}},"required":["dishes"]}`
+	// What is wrong with dishes is said by Plan, all of it at once, and not by the schema.
+	editIn  = `{"type":"object","properties":{"dishes":{"type":"array","items":{"type":"object"}},"dry":{"type":"boolean"}},"required":["dishes"]}`
 	editOut = `{"type":"object","properties":{"changes":{"type":"array","items":{"type":"object"}}},"required":["changes"]}`
 )
 
