@@ -19,6 +19,8 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/limit"
+	"agentmesh/app/platform/span"
 )
 
 const (
@@ -26,6 +28,10 @@ const (
 	HeaderVersion = "A2A-Version"
 	// MaxBody is the largest request that an agent takes, in bytes.
 	MaxBody = 1 << 20
+
+	// How many streams of one agent a user, and all users, may have open at once.
+	maxStreamsOfUser = 500
+	maxStreams       = 2000
 )
 
 var (
@@ -47,6 +53,7 @@ type Handler struct {
 	card      Card
 	rpc       a2asrv.RequestHandler
 	keepAlive time.Duration
+	streams   *limit.Gate
 	stop      func(context.Context) error
 }
 
@@ -59,7 +66,7 @@ func NewHandler(prefix string, o Options) *Handler {
 		o.KeepAlive = 15 * time.Second
 	}
 	e := newEngine(o.Executor, o.Now)
-	return &Handler{prefix: prefix, card: o.Card, rpc: e, keepAlive: o.KeepAlive, stop: e.close}
+	return &Handler{prefix: prefix, card: o.Card, rpc: e, keepAlive: o.KeepAlive, streams: limit.NewGate("open streams", maxStreamsOfUser, maxStreams), stop: e.close}
 }
 
 // Close ends the agent's tasks and returns once none runs.
@@ -91,6 +98,8 @@ func (h *Handler) serveRPC(w http.ResponseWriter, r *http.Request) {
 	ids := flow.From(r.Context())
 	ids.RPCID = strings.Trim(string(call.ID), `"`)
 	ctx := flow.With(r.Context(), ids)
+	span.Describe(ctx, span.Agent, "invoke_agent "+h.card.Name, "gen_ai.operation.name", "invoke_agent", "gen_ai.agent.name", h.card.Name,
+		"rpc.system", "jsonrpc", "rpc.method", call.Method, "agentmesh.rpc.id", ids.RPCID)
 	defer func() {
 		if p := recover(); p != nil {
 			flow.Log(ctx).Error().Err(fmt.Errorf("%v\n%s", p, debug.Stack())).Msg("a2a handler panicked")
@@ -106,6 +115,7 @@ func (h *Handler) serveRPC(w http.ResponseWriter, r *http.Request) {
 		if r.Context().Err() != nil {
 			return // nobody is there to read it
 		}
+		span.Fail(ctx, string(fault.CodeOf(err)))
 		WriteError(w, http.StatusOK, call.ID, err)
 		return
 	}

@@ -17,6 +17,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 )
 
 // engine runs an Executor behind the SDK's request handler. The rest of the package knows it as a RequestHandler only, so
@@ -125,6 +126,9 @@ func (e *engine) Execute(ctx context.Context, call *a2asrv.ExecutorContext) iter
 			return nil
 		}
 		result, err := e.run(ctx, requestOf(call), emit)
+		if err != nil {
+			span.Fail(ctx, string(fault.CodeOf(err)))
+		}
 		if gone {
 			return
 		}

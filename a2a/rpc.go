@@ -9,6 +9,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 )
 
 // The JSON-RPC methods (A2A 1.0, section 9.4).
@@ -147,5 +148,6 @@ func withMetadata(ctx context.Context, msg *wire.Message) context.Context {
 	}
 	ids := flow.Override(flow.From(ctx), h)
 	ids.ContextID = msg.ContextID
+	span.Adopt(ctx, ids)
 	return flow.With(ctx, ids)
 }

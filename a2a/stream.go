@@ -18,6 +18,12 @@ import (
 // serveStream answers the two streaming methods. A stream that is refused before its first event is a plain JSON error, as
 // clients of 1.0 expect.
 func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, r *http.Request, call Call) {
+	leave, err := h.streams.Enter(ownerOf(ctx))
+	if err != nil {
+		WriteError(w, http.StatusOK, call.ID, err)
+		return
+	}
+	defer leave()
 	events, err := h.open(ctx, call)
 	if err != nil {
 		WriteError(w, http.StatusOK, call.ID, err)

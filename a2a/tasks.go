@@ -8,16 +8,19 @@ import (
 
 	wire "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"agentmesh/app/platform/flow"
 )
 
 // MaxTasks is how many tasks an agent remembers; the oldest ended ones are forgotten first.
 const MaxTasks = 2000
 
-// taskTable is the engine's memory of tasks. The SDK's own never forgets one and lists nothing without a user.
+// taskTable is the engine's memory of tasks. Each belongs to the user it was sent for; to others it is not found (A2A 1.0,
+// section 3.3.2; design, section 12). The SDK's own never forgets one and lists nothing without a user.
 type taskTable struct {
 	mu    sync.Mutex
-	tasks map[wire.TaskID]*taskstore.StoredTask
-	order []wire.TaskID // by time of the last change, oldest first
+	tasks map[wire.TaskID]*taskstore.StoredTask // each with its owner
+	order []wire.TaskID                         // by time of the last change, oldest first
 }
 
 func newTaskTable() *taskTable {
@@ -25,23 +28,23 @@ func newTaskTable() *taskTable {
 }
 
 // Create implements taskstore.Store.
-func (t *taskTable) Create(_ context.Context, task *wire.Task) (taskstore.TaskVersion, error) {
+func (t *taskTable) Create(ctx context.Context, task *wire.Task) (taskstore.TaskVersion, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.tasks[task.ID] != nil {
 		return taskstore.TaskVersionMissing, taskstore.ErrTaskAlreadyExists
 	}
-	t.tasks[task.ID] = &taskstore.StoredTask{Task: copyTask(task), Version: 1}
+	t.tasks[task.ID] = &taskstore.StoredTask{Task: copyTask(task), Version: 1, User: ownerOf(ctx)}
 	t.order = append(t.order, task.ID)
 	t.forget()
 	return 1, nil
 }
 
 // Update implements taskstore.Store.
-func (t *taskTable) Update(_ context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
+func (t *taskTable) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stored := t.tasks[req.Task.ID]
+	stored := t.owned(ctx, req.Task.ID)
 	if stored == nil {
 		return taskstore.TaskVersionMissing, wire.ErrTaskNotFound
 	}
@@ -49,24 +52,35 @@ func (t *taskTable) Update(_ context.Context, req *taskstore.UpdateRequest) (tas
 		return taskstore.TaskVersionMissing, taskstore.ErrConcurrentModification
 	}
 	next := stored.Version + 1
-	t.tasks[req.Task.ID] = &taskstore.StoredTask{Task: copyTask(req.Task), Version: next}
+	t.tasks[req.Task.ID] = &taskstore.StoredTask{Task: copyTask(req.Task), Version: next, User: stored.User}
 	t.order = append(slices.DeleteFunc(t.order, func(id wire.TaskID) bool { return id == req.Task.ID }), req.Task.ID)
 	return next, nil
 }
 
 // Get implements taskstore.Store.
-func (t *taskTable) Get(_ context.Context, id wire.TaskID) (*taskstore.StoredTask, error) {
+func (t *taskTable) Get(ctx context.Context, id wire.TaskID) (*taskstore.StoredTask, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	stored := t.tasks[id]
+	stored := t.owned(ctx, id)
 	if stored == nil {
 		return nil, wire.ErrTaskNotFound
 	}
-	return &taskstore.StoredTask{Task: copyTask(stored.Task), Version: stored.Version}, nil
+	return &taskstore.StoredTask{Task: copyTask(stored.Task), Version: stored.Version, User: stored.User}, nil
+}
+
+// ownerOf is the user for whom a request was sent.
+func ownerOf(ctx context.Context) string { return flow.From(ctx).UserID }
+
+// owned gives the caller's task of an id, or nil; the lock is held.
+func (t *taskTable) owned(ctx context.Context, id wire.TaskID) *taskstore.StoredTask {
+	if stored := t.tasks[id]; stored != nil && stored.User == ownerOf(ctx) {
+		return stored
+	}
+	return nil
 }
 
 // List implements taskstore.Store: newest change first, page tokens are offsets.
-func (t *taskTable) List(_ context.Context, req *wire.ListTasksRequest) (*wire.ListTasksResponse, error) {
+func (t *taskTable) List(ctx context.Context, req *wire.ListTasksRequest) (*wire.ListTasksResponse, error) {
 	size, from := req.PageSize, 0
 	if size == 0 {
 		size = 50
@@ -81,7 +95,7 @@ func (t *taskTable) List(_ context.Context, req *wire.ListTasksRequest) (*wire.L
 	if size < 1 || size > 100 {
 		return nil, wire.ErrInvalidParams
 	}
-	found := t.matching(req)
+	found := t.matching(ctx, req)
 	page := found[min(from, len(found)):min(from+size, len(found))]
 	answer := &wire.ListTasksResponse{Tasks: []*wire.Task{}, TotalSize: len(found), PageSize: size}
 	for _, task := range page {
@@ -97,7 +111,7 @@ func (t *taskTable) List(_ context.Context, req *wire.ListTasksRequest) (*wire.L
 	return answer, nil
 }
 
-func (t *taskTable) matching(req *wire.ListTasksRequest) []*wire.Task {
+func (t *taskTable) matching(ctx context.Context, req *wire.ListTasksRequest) []*wire.Task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var found []*wire.Task
@@ -105,6 +119,7 @@ func (t *taskTable) matching(req *wire.ListTasksRequest) []*wire.Task {
 		task := t.tasks[id].Task
 		stamp := task.Status.Timestamp
 		switch {
+		case t.owned(ctx, id) == nil:
 		case req.ContextID != "" && task.ContextID != req.ContextID:
 		case req.Status != "" && task.Status.State != req.Status:
 		case req.StatusTimestampAfter != nil && stamp != nil && stamp.Before(*req.StatusTimestampAfter):

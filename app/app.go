@@ -103,6 +103,9 @@ func (a *App) startModules(ctx context.Context) error {
 		if !slices.Contains(a.place.local, row.name) {
 			continue
 		}
+		if err := a.wiring.openSpans(ctx, row); err != nil {
+			return fmt.Errorf("open spans of %s: %w", row.name, err)
+		}
 		m, err := row.build(ctx, a.wiring)
 		if err != nil {
 			return fmt.Errorf("build %s: %w", row.name, err)
@@ -123,7 +126,7 @@ func (a *App) startModules(ctx context.Context) error {
 func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 	addr, split := a.place.split[m.Name()]
 	if !split {
-		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), flow.Middleware(m.Name(), m.Handler(), a.wiring.counts.answered)))
+		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), authenticate(a.keys, a.wiring.network, a.observed(m))))
 		return nil
 	}
 	l, err := listen(addr)
@@ -138,7 +141,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 // guarded lets only requests for us through: to a Host that we answer to and from our own pages, or from
 // a module that has the internal key, which no web page can know.
 func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
-	next = authenticate(a.keys, a.wiring.network.HasKey, next)
+	next = limitTimes(authenticate(a.keys, a.wiring.network, next))
 	strict := guard(allowedHosts(addr, a.config), next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.wiring.network.HasKey(r) {
@@ -158,7 +161,8 @@ func (a *App) handlerOf(modules []mesh.Module) http.Handler {
 	mux.Handle("/demo/v1/", a.wiring.demo)
 	front := false
 	for _, m := range modules {
-		h := flow.Middleware(m.Name(), m.Handler(), a.wiring.counts.answered)
+		h := a.observed(m)
+		mux.Handle(spansPrefix+m.Name()+"/", h)
 		for _, prefix := range m.Prefixes() {
 			mux.Handle(prefix, h)
 			if prefix != "/" {
@@ -171,6 +175,15 @@ func (a *App) handlerOf(modules []mesh.Module) http.Handler {
 		mux.HandleFunc("/", noSuchPath)
 	}
 	return plainPaths(mux)
+}
+
+// observed is a module's handler with what the program adds to each: identifiers, counts, spans.
+func (a *App) observed(m mesh.Module) http.Handler {
+	spans := a.wiring.spans[m.Name()]
+	mux := http.NewServeMux()
+	mux.Handle(spansPrefix+m.Name()+"/", spans)
+	mux.Handle("/", flow.Middleware(m.Name(), m.Handler(), a.wiring.counts.observe, spans.observe))
+	return mux
 }
 
 // plainPaths refuses paths with empty or dot segments, which the mux would redirect to other routes.

@@ -6,27 +6,56 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/identity"
+	"agentmesh/app/platform/mesh"
 )
 
-// authenticate finds out who calls. With keys configured every request but the open ones needs one, and
-// the user is the key's owner; what X-User-ID says counts only without keys.
-func authenticate(keys *keyring, hasInternalKey func(*http.Request) bool, next http.Handler) http.Handler {
+// defaultUser is who calls when nobody is named and no keys are configured (design, section 12).
+const defaultUser = "local"
+
+// maxUser is the longest user name, in bytes.
+const maxUser = 128
+
+// authenticate puts the caller into the request's context, for every module alike, and refuses who has to
+// be known and is not.
+func authenticate(keys *keyring, network *mesh.Network, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !keys.configured() || hasInternalKey(r) || isOpen(r) {
-			next.ServeHTTP(w, r)
+		caller, known, err := callerOf(r, keys, network)
+		switch {
+		case err != nil:
+			fault.Write(w, err)
+			return
+		case known:
+			r = r.WithContext(identity.With(r.Context(), caller))
+		case !network.HasKey(r) && !isOpen(r):
+			unauthenticated(w)
 			return
 		}
-		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		id, ok := keys.find(strings.TrimSpace(secret))
-		if !strings.EqualFold(scheme, "Bearer") || !ok {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="agentmesh"`)
-			p := fault.ProblemOf(fault.New(fault.Denied, "this needs a key: send Authorization: Bearer …"))
-			p.Status, p.Title, p.Code = http.StatusUnauthorized, http.StatusText(http.StatusUnauthorized), "unauthenticated"
-			fault.WriteProblem(w, p)
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(identity.With(r.Context(), id)))
+		next.ServeHTTP(w, r)
 	})
+}
+
+// callerOf finds out who calls. A module of the mesh says for whom it calls, if for anybody. With keys
+// configured the user is the key's owner. Without them, bound to loopback, callers name themselves and may
+// all (design, section 12).
+func callerOf(r *http.Request, keys *keyring, network *mesh.Network) (caller identity.Identity, known bool, err error) {
+	if network.HasKey(r) {
+		user, ok := network.UserOf(r)
+		return identity.Identity{User: user, Role: identity.Agent}, ok, nil
+	}
+	if keys.configured() {
+		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		owner, ok := keys.find(strings.TrimSpace(secret))
+		return owner, ok && strings.EqualFold(scheme, "Bearer"), nil
+	}
+	user, err := named(r.Header.Get("X-User-ID"))
+	return identity.Identity{User: user, Role: identity.Admin}, err == nil, err
+}
+
+func unauthenticated(w http.ResponseWriter) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="agentmesh"`)
+	p := fault.ProblemOf(fault.New(fault.Denied, "this needs a key: send Authorization: Bearer …"))
+	p.Status, p.Title, p.Code = http.StatusUnauthorized, http.StatusText(http.StatusUnauthorized), "unauthenticated"
+	fault.WriteProblem(w, p)
 }
 
 // isOpen lists what anybody may read: the page itself, which then asks for the key, the description of the
@@ -38,4 +67,20 @@ func isOpen(r *http.Request) bool {
 	p := r.URL.Path
 	return p == "/" || p == "/healthz" || p == "/docs" || p == "/openapi.json" || strings.HasPrefix(p, "/static/") ||
 		(strings.HasPrefix(p, "/a2a/agents/") && strings.HasSuffix(p, "/.well-known/agent-card.json"))
+}
+
+// named reads how a caller names itself.
+func named(id string) (string, error) {
+	if id == "" {
+		return defaultUser, nil
+	}
+	if len(id) > maxUser {
+		return "", fault.New(fault.Invalid, "X-User-ID is longer than %d bytes", maxUser)
+	}
+	for _, r := range id {
+		if r <= ' ' || r == 0x7f || r == 0xFFFD {
+			return "", fault.New(fault.Invalid, "X-User-ID must be UTF-8 text without spaces and control characters")
+		}
+	}
+	return id, nil
 }

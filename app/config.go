@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"agentmesh/agent/openai"
+	"agentmesh/app/platform/redact"
 )
 
 // Config is everything that can be set.
@@ -191,11 +192,17 @@ func (c *Config) check() error {
 	switch {
 	case err != nil:
 		wrong("--listen", "%q is not HOST:PORT", c.Listen)
-	case !loopback(host) && !c.Insecure && keyErr == nil && !keys.configured():
-		wrong("--listen", "%s is not a loopback address and no keys are configured; make one with 'agentmesh key add', or say with --insecure that you mean it", host)
+	case keyErr == nil && !keys.configured():
+		errs = append(errs, c.exposed("--listen", host))
 	}
-	if _, err := place(*c); err != nil {
+	where, err := place(*c)
+	if err != nil {
 		errs = append(errs, err)
+	}
+	for name, addr := range where.split {
+		if host, _, err := net.SplitHostPort(addr); err == nil && keyErr == nil && !keys.configured() {
+			errs = append(errs, c.exposed("--split "+name, host))
+		}
 	}
 	if c.Data == "" {
 		wrong("--data", "it is empty: name a folder")
@@ -227,6 +234,23 @@ func (c *Config) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// exposed refuses a listener that others reach while nobody needs a key.
+func (c *Config) exposed(flag, host string) error {
+	if loopback(host) || c.Insecure {
+		return nil
+	}
+	return fmt.Errorf("%s: %s is not a loopback address and no keys are configured; make one with 'agentmesh key add', or say with --insecure that you mean it", flag, host)
+}
+
+// secrets are what must never be written or shown.
+func (c *Config) secrets() *redact.Set {
+	values := []string{c.LLMKey, c.InternalKey}
+	for _, entry := range apiKeyEntries(c.APIKeys) {
+		values = append(values, entry[strings.LastIndexByte(entry, ':')+1:])
+	}
+	return redact.New(values...)
 }
 
 // demo tells whether the built-in model answers.

@@ -32,7 +32,7 @@ func configCommand() *cobra.Command {
 			}
 			list := c.shown(from)
 			if asJSON {
-				err = printJSON(cmd.OutOrStdout(), map[string]any{"settings": list, "limits": limits()})
+				err = printJSON(cmd.OutOrStdout(), map[string]any{"settings": list, "limits": bounds()})
 			} else {
 				printConfig(cmd.OutOrStdout(), list)
 			}
@@ -50,7 +50,7 @@ func configCommand() *cobra.Command {
 func (c *Config) shown(from origins) []shown {
 	var out []shown
 	for _, s := range settings(c) {
-		out = append(out, shown{Name: s.name(), Value: withoutPasswords(s.show()), From: from[s.name()], Help: s.help})
+		out = append(out, shown{Name: s.name(), Value: c.secrets().Text(withoutPasswords(s.show())), From: from[s.name()], Help: s.help})
 	}
 	return out
 }
@@ -66,7 +66,7 @@ func printConfig(w io.Writer, list []shown) {
 		fmt.Fprintf(w, "  %-24s %-28s %s\n", s.Name, orNone(s.Value), s.From)
 	}
 	fmt.Fprintf(w, "\nlimits\n")
-	for _, l := range limits() {
+	for _, l := range bounds() {
 		fmt.Fprintf(w, "  %-34s %s\n", l.Name, l.Value)
 	}
 }

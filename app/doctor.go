@@ -46,7 +46,7 @@ func (d *doctor) problem(name, do, format string, args ...any) {
 }
 
 func (d *doctor) add(l level, name, do, format string, args ...any) {
-	d.checks = append(d.checks, check{Name: name, Level: l, Say: withoutPasswords(fmt.Sprintf(format, args...)), Do: do})
+	d.checks = append(d.checks, check{Name: name, Level: l, Say: d.config.secrets().Text(withoutPasswords(fmt.Sprintf(format, args...))), Do: do})
 }
 
 // runs tells whether a process works on the data folder.

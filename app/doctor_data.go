@@ -12,6 +12,7 @@ import (
 	"agentmesh/store"
 	"agentmesh/store/catalogdb"
 	"agentmesh/store/rundb"
+	"agentmesh/store/spandb"
 )
 
 // settleTime is how long two databases that are at work may disagree.
@@ -42,11 +43,24 @@ func (d *doctor) databases(ctx context.Context) {
 			b.orders = db
 		}
 	}
+	d.spans(ctx)
 	if b.stocks != nil {
 		d.holds(ctx, b.stocks)
 	}
 	if b.stocks != nil && b.orders != nil {
 		d.compare(ctx, b)
+	}
+}
+
+// spans looks for damage in the modules' spans, which nothing but the traces needs.
+func (d *doctor) spans(ctx context.Context) {
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(d.config.Data), spansFolder, "*.db")) // the pattern is good
+	for _, path := range paths {
+		switch err := spandb.Check(ctx, path); {
+		case errors.Is(err, store.ErrOldVersion):
+		case err != nil:
+			d.problem("databases", "stop the program and remove "+path+"*: only old traces are in it", "%v", err)
+		}
 	}
 }
 

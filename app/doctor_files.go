@@ -32,7 +32,7 @@ func (d *doctor) files() {
 		d.warn("files", "chmod 700 "+d.config.Data, "others may look into the data folder %s (%o)", d.config.Data, info.Mode().Perm())
 	}
 	secrets := []string{filepath.Join(d.config.Data, keyFile), dotEnvFile}
-	for _, pattern := range []string{filepath.Join(runningFolder, "*.json"), "*.db", "*.db-wal"} {
+	for _, pattern := range []string{filepath.Join(runningFolder, "*.json"), "*.db", "*.db-wal", filepath.Join(spansFolder, "*.db")} {
 		found, _ := filepath.Glob(filepath.Join(escapeGlob(d.config.Data), pattern)) // the patterns are good
 		secrets = append(secrets, found...)
 	}

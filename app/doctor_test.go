@@ -82,6 +82,7 @@ func TestDoctor_FindsWhatIsWrongWithTheBooks(t *testing.T) {
 		{"not settled", "orchestrator.db", `UPDATE orders SET status = 'PLACING'`, "the program settles it", 0},
 		{"held for nobody", "catalog.db", `UPDATE reservations SET state = 'HELD', expires_at = 32503680000000`, "held for nobody", 1},
 		{"a newer program's", "catalog.db", `PRAGMA user_version = 99`, "version 99", 1},
+		{"damaged spans", "spans/food.db", "", "only old traces are in it", 1},
 		{"an older program's", "catalog.db", `PRAGMA user_version = 1`, "of an earlier version", 0},
 	}
 	for _, c := range cases {
@@ -98,13 +99,20 @@ func TestDoctor_FindsWhatIsWrongWithTheBooks(t *testing.T) {
 			if err := app.CheckBooks(t.Context(), dir); err != nil {
 				t.Fatalf("before: %v", err)
 			}
-			execute(t, filepath.Join(dir, c.file), c.damage)
+			if c.damage != "" {
+				execute(t, filepath.Join(dir, c.file), c.damage)
+			} else {
+				if err := os.Mkdir(filepath.Join(dir, "spans"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				writeFile(t, filepath.Join(dir, c.file), "no database")
+			}
 			status, _, text := examine(t, "--data", dir)
 			if status != c.status {
 				t.Errorf("got %d, want %d", status, c.status)
 			}
 			wantWords(t, "doctor", text, c.words)
-			if err := app.CheckBooks(t.Context(), dir); err == nil {
+			if err := app.CheckBooks(t.Context(), dir); err == nil && c.damage != "" {
 				t.Error("CheckBooks finds nothing")
 			}
 		})

@@ -57,7 +57,7 @@ type keyring struct {
 // openKeyring reads the keys of a data folder and of AGENTMESH_API_KEYS, which lists name:role:secret.
 func openKeyring(data, environment string) (*keyring, error) {
 	r := &keyring{path: filepath.Join(data, keyFile)}
-	for _, entry := range strings.FieldsFunc(environment, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' }) {
+	for _, entry := range apiKeyEntries(environment) {
 		name, rest, _ := strings.Cut(entry, ":")
 		role, secret, _ := strings.Cut(rest, ":")
 		k := key{Name: name, User: name, Role: identity.Role(role), Hash: hashOf(secret)}
@@ -72,6 +72,11 @@ func openKeyring(data, environment string) (*keyring, error) {
 	}
 	_, err := r.keys()
 	return r, err
+}
+
+// apiKeyEntries splits AGENTMESH_API_KEYS.
+func apiKeyEntries(environment string) []string {
+	return strings.FieldsFunc(environment, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' })
 }
 
 // keys gives all keys. A key file that became unreadable keeps nobody's access: it is an error.

@@ -1,80 +1,57 @@
 package app
 
 import (
-	"strconv"
+	"io"
+	"net/http"
 	"time"
-
-	"agentmesh/a2a"
-	"agentmesh/agent/agui"
-	"agentmesh/agent/openai"
-	"agentmesh/agent/orchestrator"
-	"agentmesh/agent/order"
-	"agentmesh/agent/run"
-	"agentmesh/capability"
-	"agentmesh/mcp"
-	"agentmesh/mcp/catalog"
 )
 
-// limit is a bound of the program that no setting moves.
-type limit struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+// The times that a client on the network has (design, section 12). How large a body may be is each
+// protocol's own limit, since each refuses it in its own words.
+const (
+	// bodyTime is how long the whole body of a request may take to arrive.
+	bodyTime = 15 * time.Second
+	// writeTime is how long a client may take to accept one piece of an answer.
+	writeTime = 60 * time.Second
+)
+
+// limitTimes cuts off clients that send a body, or read an answer, too slowly: they hold a connection and
+// its memory, and a pool of them would hold the program.
+func limitTimes(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctrl := http.NewResponseController(w)
+		if r.Body != nil && r.Body != http.NoBody {
+			_ = ctrl.SetReadDeadline(time.Now().Add(bodyTime)) // fails only where there is no network
+			r.Body = &timedBody{ReadCloser: r.Body, whole: func() { _ = ctrl.SetReadDeadline(time.Time{}) }}
+		}
+		next.ServeHTTP(&timedWriter{ResponseWriter: w, ctrl: ctrl}, r)
+	})
 }
 
-// limits lists what `config` prints (design, section 12). Each value is the constant that holds.
-func limits() []limit {
-	bounds := run.DefaultBounds()
-	return []limit{
-		{"headers of a request", size(maxHeaders) + ", within " + headerTime.String()},
-		{"body of a REST or AG-UI request", size(orchestrator.MaxBody) + ", within " + orchestrator.BodyTime.String()},
-		{"body of an MCP request", size(mcp.MaxRequest)},
-		{"body of an A2A request", size(a2a.MaxBody)},
-		{"one message of a person", size(agui.MaxMessage)},
-		{"items of one page of a list", strconv.Itoa(orchestrator.MaxItems)},
-		{"an idle connection", idleTime.String()},
-		{"heartbeat of a silent stream", run.Heartbeat.String()},
-		{"a left run: POST /api/v1/runs", leaveGrace.String()},
-		{"a left run: POST /agui", orchestrator.StandardGrace.String()},
-		{"model rounds of a run", strconv.Itoa(bounds.Rounds)},
-		{"calls of a run", strconv.Itoa(bounds.Calls)},
-		{"identical calls in a row", strconv.Itoa(bounds.Repeats)},
-		{"working time of a run", bounds.Active.String()},
-		{"earlier messages in a prompt", strconv.Itoa(run.HistoryLimit)},
-		{"one tool result in a prompt", size(run.ResultLimit)},
-		{"answer of a model", size(openai.MaxAnswer)},
-		{"answer of an MCP server", size(mcp.MaxAnswer)},
-		{"answer of an agent", size(a2a.MaxAnswer)},
-		{"an agent's card", size(a2a.MaxCard)},
-		{"tasks that an agent remembers", strconv.Itoa(a2a.MaxTasks)},
-		{"one call of a capability", capability.DefaultTimeout.String()},
-		{"one call of an MCP tool", mcp.ToolTimeout.String()},
-		{"holds of one person at a time", strconv.Itoa(catalog.MaxHolds)},
-		{"portions held by one person", strconv.Itoa(catalog.MaxPortions)},
-		{"a hold, beyond its question", order.HoldMargin.String()},
-		{"dishes of one import", strconv.Itoa(catalog.MaxEdits) + ", " + size(catalog.MaxFile)},
-		{"an orderly stop", stopTime.String()},
-	}
+// timedBody ends the deadline with the body: the server goes on reading to learn whether the client has
+// gone, and an old deadline would end a stream.
+type timedBody struct {
+	io.ReadCloser
+	whole func()
 }
 
-// size writes a number of bytes.
-func size(bytes int) string {
-	switch {
-	case bytes >= 1<<20 && bytes%(1<<20) == 0:
-		return strconv.Itoa(bytes>>20) + " MiB"
-	case bytes >= 1<<10 && bytes%(1<<10) == 0:
-		return strconv.Itoa(bytes>>10) + " KiB"
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.whole()
 	}
-	return strconv.Itoa(bytes) + " bytes"
+	return n, err
 }
 
-// since writes how long something has lasted, in words of at most two units.
-func since(d time.Duration) string {
-	d = d.Truncate(time.Second)
-	switch {
-	case d >= 24*time.Hour:
-		return strconv.Itoa(int(d/(24*time.Hour))) + "d" + strconv.Itoa(int(d%(24*time.Hour)/time.Hour)) + "h"
-	case d >= time.Hour:
-		return strconv.Itoa(int(d/time.Hour)) + "h" + strconv.Itoa(int(d%time.Hour/time.Minute)) + "m"
-	}
-	return d.String()
+// timedWriter gives each piece of an answer its time; Unwrap keeps flushing and other deadlines reachable.
+type timedWriter struct {
+	http.ResponseWriter
+	ctrl *http.ResponseController
 }
+
+func (w *timedWriter) Write(p []byte) (int, error) {
+	_ = w.ctrl.SetWriteDeadline(time.Now().Add(writeTime))
+	return w.ResponseWriter.Write(p)
+}
+
+func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

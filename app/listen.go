@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"syscall"
@@ -29,6 +30,7 @@ func newServer(base context.Context, handler http.Handler) *http.Server {
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeaders,
+		ErrorLog:          log.New(flow.Log(base), "", 0),
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}
 }

@@ -27,7 +27,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().String(configFlag, configFileName, "optional configuration file")
-	root.AddCommand(serveCommand(), statusCommand(), stopCommand(), configCommand(), doctorCommand(), catalogCommand(), keyCommand(), versionCommand())
+	root.AddCommand(serveCommand(), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), keyCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

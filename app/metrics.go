@@ -73,10 +73,13 @@ func samples[S comparable](now map[S]int, all ...S) []metrics.Sample {
 	return out
 }
 
-// answered counts a request of a module.
-func (c *counts) answered(module string, status int, took time.Duration) {
-	c.requests.Add(1, module, fmt.Sprintf("%dxx", status/100))
-	c.took.Observe(took.Seconds(), module)
+// observe counts a request of a module when it is answered (flow.Observer).
+func (c *counts) observe(r *http.Request, module string) (context.Context, func(status int)) {
+	began := time.Now()
+	return r.Context(), func(status int) {
+		c.requests.Add(1, module, fmt.Sprintf("%dxx", status/100))
+		c.took.Observe(time.Since(began).Seconds(), module)
+	}
 }
 
 // called counts receipts. A model may ask for a tool of any name; those that are none count as one.

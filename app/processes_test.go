@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 type process struct {
 	t    *testing.T
 	args []string
+	env  []string // beside what every process has
 	cmd  *exec.Cmd
 	url  string
 	log  *lockedBuffer
@@ -61,9 +62,12 @@ func (b *lockedBuffer) String() string {
 var pageURL = regexp.MustCompile(`(?:page|at) +(http://\S+)/`)
 
 // launch starts a process and waits until it says where it is.
-func launch(t *testing.T, args ...string) *process {
+func launch(t *testing.T, args ...string) *process { return launchWith(t, nil, args...) }
+
+// launchWith is launch with further environment variables.
+func launchWith(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, args: args, log: &lockedBuffer{}}
+	p := &process{t: t, args: args, env: env, log: &lockedBuffer{}}
 	p.start()
 	t.Cleanup(func() { p.stop(syscall.SIGTERM) })
 	return p
@@ -73,6 +77,7 @@ func (p *process) start() {
 	p.t.Helper()
 	p.cmd = exec.Command(os.Args[0], append([]string{"serve", "--log-level", "info"}, p.args...)...)
 	p.cmd.Env = []string{beTheProgram + "=1", "AGENTMESH_INTERNAL_KEY=key-of-the-test", "PATH=" + os.Getenv("PATH")}
+	p.cmd.Env = append(p.cmd.Env, p.env...)
 	p.cmd.Stderr = p.log
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -139,6 +144,16 @@ func (p *process) ask(thread, message string) (text, trace string) {
 	return text, resp.Header.Get("X-Trace-Id")
 }
 
+// trace runs the command that shows a trace.
+func (p *process) trace(id string) string {
+	p.t.Helper()
+	var out, errs bytes.Buffer
+	if status := app.Run([]string{"trace", id, "--url", p.url}, &out, &errs); status != 0 {
+		p.t.Fatalf("trace: %d %s", status, errs.String())
+	}
+	return out.String()
+}
+
 // TestFiveProcesses runs every module in a process of its own, follows one order through all of them by
 // its trace, kills Food, and starts it again: the others find it.
 func TestFiveProcesses(t *testing.T) {
@@ -168,6 +183,9 @@ func TestFiveProcesses(t *testing.T) {
 			}
 		}
 	}
+	if got := front.trace(trace); !strings.Contains(got, "mcp                  tools/call list_menu_by_day") || strings.Contains(got, "missing") {
+		t.Errorf("got the trace\n%s", got)
+	}
 	if text, _ := front.ask("t2", "上海天气怎么样？"); !strings.Contains(text, "℃") {
 		t.Errorf("the weather was answered with %q", text)
 	}
@@ -176,6 +194,9 @@ func TestFiveProcesses(t *testing.T) {
 	if text, _ := front.ask("t3", "帮我订一份水煮牛肉。"); strings.Contains(text, "order-") || text == "" {
 		t.Errorf("with Food dead the order was answered with %q", text)
 	}
+	if got := front.trace(trace); !strings.Contains(got, "food did not answer") || !strings.Contains(got, "tools/call list_menu_by_day") {
+		t.Errorf("with Food dead got the trace\n%s\nwant what the others know of it", got)
+	}
 	if status := ready(t, gateway); status != http.StatusServiceUnavailable {
 		t.Errorf("readyz of the gateway with Food dead: %d, want 503", status)
 	}
@@ -183,6 +204,9 @@ func TestFiveProcesses(t *testing.T) {
 	food.start()
 	if text, _ := front.ask("t4", "帮我订一份水煮牛肉。"); !strings.Contains(text, "order-") {
 		t.Errorf("with Food back the order was answered with %q", text)
+	}
+	if got := front.trace(trace); !strings.Contains(got, "invoke_agent Food Agent") {
+		t.Errorf("with Food back got the trace\n%s\nwant Food's spans from before it died", got)
 	}
 	for end := time.Now().Add(5 * time.Second); ready(t, gateway) != http.StatusOK; {
 		if time.Now().After(end) {

@@ -133,8 +133,9 @@ func isGone(path string) (bool, error) {
 // holder gives the id of a process that has a database of the folder open. One that is not announced is
 // starting, or has ended its service and is closing.
 func holder(data string) (pid string) {
-	for _, name := range []string{runFile, catalogFile} {
-		path := filepath.Join(data, name+".lock")
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(data), spansFolder, "*.lock")) // the pattern is good
+	paths = append(paths, filepath.Join(data, runFile+".lock"), filepath.Join(data, catalogFile+".lock"))
+	for _, path := range paths {
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			continue

@@ -40,7 +40,7 @@ func runServe(ctx context.Context, c Config, stdout, stderr io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx = flow.WithLogger(ctx, flow.NewLogger(stderr, c.LogLevel))
+	ctx = flow.WithLogger(ctx, flow.NewLogger(c.secrets().Writer(stderr), c.LogLevel))
 	a, err := New(c)
 	if err != nil {
 		return err

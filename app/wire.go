@@ -67,6 +67,7 @@ type wiring struct {
 	now       func() time.Time
 	demo      http.Handler
 	counts    *counts
+	spans     map[string]*moduleSpans
 	closers   []io.Closer
 }
 
@@ -84,7 +85,7 @@ func newWiring(c Config) (*wiring, error) {
 		Transport:     flow.Transport(network.Transport()),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	w := &wiring{config: c, network: network, key: key, http: client, zone: zone, now: time.Now, demo: demo.Handler(), counts: newCounts()}
+	w := &wiring{config: c, network: network, key: key, http: client, zone: zone, now: time.Now, demo: demo.Handler(), counts: newCounts(), spans: map[string]*moduleSpans{}}
 	w.closeLater(closeFunc(func() error { client.CloseIdleConnections(); return nil }))
 	return w, nil
 }
@@ -177,7 +178,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
 	})
 	deps := orchestrator.Deps{
-		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(),
+		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],
 		Relay: orders, Market: market, Registry: registry, Page: ui.Handler(), Ping: db.Ping, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()

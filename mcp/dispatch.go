@@ -15,9 +15,14 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
+	"agentmesh/app/platform/text"
 )
 
 const methodCallTool = "tools/call"
+
+// maxReason is how much is told of why arguments do not fit, in characters.
+const maxReason = 400
 
 // serve runs one call of a tool within its deadline.
 func (t Tool) serve(ctx context.Context, _ *sdk.CallToolRequest, args json.RawMessage) (*sdk.CallToolResult, any, error) {
@@ -65,6 +70,8 @@ func guard(next sdk.MethodHandler) sdk.MethodHandler {
 				headers = extra.Header
 			}
 			ctx = withIDs(ctx, call.Params.Meta, headers)
+			span.Describe(ctx, span.MCP, method+" "+call.Params.Name, "mcp.method.name", method,
+				"gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", call.Params.Name)
 		}
 		defer func() {
 			if p := recover(); p != nil {
@@ -77,10 +84,16 @@ func guard(next sdk.MethodHandler) sdk.MethodHandler {
 			return res, err
 		}
 		if err != nil {
-			return nil, coded(ctx, err)
+			err = coded(ctx, err)
+			span.Fail(ctx, string(fault.CodeOf(faultOfRPC(err))))
+			return nil, err
 		}
 		if called, ok := res.(*sdk.CallToolResult); ok {
-			return withCode(called), nil
+			called = withCode(called)
+			if called.IsError {
+				span.Fail(ctx, string(faultOfResult(called).Code))
+			}
+			return called, nil
 		}
 		return res, nil
 	}
@@ -108,8 +121,8 @@ func withCode(res *sdk.CallToolResult) *sdk.CallToolResult {
 	if _, ours := res.Meta[metaError]; !res.IsError || ours {
 		return res
 	}
-	text := strings.TrimPrefix(textOf(res), `validating "arguments": `)
-	shape := errorResult(fault.Invalid, "the arguments do not fit the tool's schema: "+text)
+	why := strings.TrimPrefix(textOf(res), `validating "arguments": `) // it repeats the value, however large
+	shape := errorResult(fault.Invalid, "the arguments do not fit the tool's schema: "+text.Clip(why, maxReason))
 	res.Meta, res.Content = shape.Meta, shape.Content
 	return res
 }

@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 )
 
 // The `_meta` keys that carry our identifiers beside W3C's bare traceparent.
@@ -43,6 +44,7 @@ func withIDs(ctx context.Context, meta sdk.Meta, headers http.Header) context.Co
 	})
 	ids := flow.Override(flow.Override(flow.From(ctx), headers), h)
 	ids.TraceID, ids.SpanID = cmp.Or(ids.TraceID, flow.NewTraceID()), cmp.Or(ids.SpanID, flow.NewSpanID())
+	span.Adopt(ctx, ids)
 	return flow.With(ctx, ids)
 }
 

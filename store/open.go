@@ -24,17 +24,31 @@ type DB struct {
 	reader *sql.DB // query_only
 }
 
+// Durability says what a commit survives.
+type Durability string
+
+// A commit survives a power cut, or only the end of the process, which costs no wait for the disk.
+const (
+	SurvivesPowerCut Durability = "FULL"
+	SurvivesProcess  Durability = "NORMAL"
+)
+
 // Open opens or creates the database file at path and applies the migrations of a folder of NNNN_name.sql
-// files. The file belongs to this process until Close.
+// files. The file belongs to this process until Close, and a commit survives a power cut.
 func Open(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
-	db, err := open(ctx, path, migrations)
+	return OpenAs(ctx, path, migrations, SurvivesPowerCut)
+}
+
+// OpenAs is Open with another durability.
+func OpenAs(ctx context.Context, path string, migrations fs.FS, d Durability) (*DB, error) {
+	db, err := open(ctx, path, migrations, d)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	return db, nil
 }
 
-func open(ctx context.Context, path string, migrations fs.FS) (_ *DB, err error) {
+func open(ctx context.Context, path string, migrations fs.FS, d Durability) (_ *DB, err error) {
 	db := &DB{}
 	defer func() {
 		if err != nil {
@@ -55,7 +69,7 @@ func open(ctx context.Context, path string, migrations fs.FS) (_ *DB, err error)
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	if db.writer, err = sql.Open("sqlite3", source(path, "_txlock=immediate")); err != nil {
+	if db.writer, err = sql.Open("sqlite3", source(path, d, "_txlock=immediate")); err != nil {
 		return nil, err
 	}
 	db.writer.SetMaxOpenConns(1)
@@ -65,7 +79,7 @@ func open(ctx context.Context, path string, migrations fs.FS) (_ *DB, err error)
 	if err := migrate(ctx, db, migrations); err != nil {
 		return nil, err
 	}
-	if db.reader, err = sql.Open("sqlite3", source(path, "_query_only=on")); err != nil {
+	if db.reader, err = sql.Open("sqlite3", source(path, d, "_query_only=on")); err != nil {
 		return nil, err
 	}
 	readers := max(4, runtime.GOMAXPROCS(0))
@@ -75,9 +89,9 @@ func open(ctx context.Context, path string, migrations fs.FS) (_ *DB, err error)
 }
 
 // source is the driver's name of a file. In WAL mode synchronous=FULL makes a commit survive a power cut.
-func source(path, more string) string {
+func source(path string, d Durability, more string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() +
-		"?_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000&_foreign_keys=on&" + more
+		"?_journal_mode=WAL&_synchronous=" + string(d) + "&_busy_timeout=5000&_foreign_keys=on&" + more
 }
 
 func checkFTS5(ctx context.Context, db *sql.DB) error {

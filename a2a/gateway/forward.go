@@ -14,6 +14,7 @@ import (
 	"agentmesh/a2a"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 )
 
 // call forwards a JSON-RPC request to an agent and its answer back, each event as it comes.
@@ -41,6 +42,7 @@ func (m *Module) call(w http.ResponseWriter, r *http.Request) {
 		a2a.WriteError(w, http.StatusBadGateway, request.ID, fmt.Errorf("forward to %s: %w", agent.Name, err))
 		return
 	}
+	span.Describe(r.Context(), span.Server, "forward to "+agent.Name, "gen_ai.agent.name", agent.Name, "rpc.system", "jsonrpc", "rpc.method", request.Method)
 	flow.Log(r.Context()).Debug().Str("agent", agent.Name).Str("method", request.Method).Msg("a2a forwarded")
 	proxy := httputil.ReverseProxy{
 		Rewrite:        func(p *httputil.ProxyRequest) { rewrite(p, target, request.Body) },

@@ -13,10 +13,12 @@ import (
 	"agentmesh/app/platform/text"
 )
 
-// Limits of an input, in bytes and characters. MaxMessage is for the text of one message.
+// Limits of an input, in bytes and characters. MaxMessage is for the text of one message, MaxHistory for
+// those that come with it.
 const (
 	maxID      = 128
 	MaxMessage = 16 << 10
+	MaxHistory = 10_000 // messages; only the last one counts
 )
 
 // RunAgentInput is what a client posts to start a run. Unknown members are ignored (AG-UI 1.0).
@@ -52,6 +54,8 @@ func ParseInput(raw []byte) (RunAgentInput, error) {
 		return RunAgentInput{}, fault.New(fault.Invalid, "runId must be a text of 1 to %d characters without control characters", maxID)
 	case in.Messages == nil:
 		return RunAgentInput{}, fault.New(fault.Invalid, "messages is missing")
+	case len(in.Messages) > MaxHistory:
+		return RunAgentInput{}, fault.New(fault.TooLarge, "messages has %d entries, more than %d; the last one is enough", len(in.Messages), MaxHistory)
 	case len(in.Resume) > 0:
 		return in, checkResume(in.Resume)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/redact"
 	"agentmesh/app/platform/text"
 )
 
@@ -39,16 +40,16 @@ func refused(r *http.Request, next option.MiddlewareNext) (*http.Response, error
 }
 
 // classify turns what went wrong into a fault whose words hold no address and no key.
-func classify(ctx context.Context, err error, key string) error {
+func classify(ctx context.Context, err error, secrets *redact.Set) error {
 	var status errStatus
 	var upstream errUpstream
 	switch {
 	case ctx.Err() != nil:
 		return fault.Wrap(err, fault.CodeOf(ctx.Err()), "the model call ended: %s", fault.MessageOf(ctx.Err()))
 	case errors.As(err, &status):
-		return byStatus(status, clip(status.words, key))
+		return byStatus(status, clip(status.words, secrets))
 	case errors.As(err, &upstream):
-		return fault.Wrap(err, fault.Unavailable, "the model reported an error: %s", clip(upstream.words, key))
+		return fault.Wrap(err, fault.Unavailable, "the model reported an error: %s", clip(upstream.words, secrets))
 	case errors.Is(err, errNoStream):
 		return fault.Wrap(err, fault.Unavailable, "the model's address answers, but not with a chat completion; check LLM_BASE_URL")
 	case errors.Is(err, errGarbled):
@@ -117,9 +118,9 @@ func (c chunk) words() string {
 }
 
 // clip shortens an endpoint's words, and leaves them out when they may repeat a key or an address.
-func clip(s, key string) string {
+func clip(s string, secrets *redact.Set) string {
 	const most = 300
-	if strings.Contains(s, "sk-") || strings.Contains(s, "://") || key != "" && strings.Contains(s, key) {
+	if strings.Contains(s, "sk-") || strings.Contains(s, "://") || secrets.Text(s) != s {
 		return "(its words are left out: they may hold a key or an address)"
 	}
 	return text.Clip(s, most)

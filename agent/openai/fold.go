@@ -13,6 +13,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/redact"
 	"agentmesh/app/platform/sse"
 )
 
@@ -82,7 +83,9 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 
 // fold builds an answer from a stream's pieces.
 type fold struct {
-	onText func(string)
+	onText  func(string)
+	secrets *redact.Set
+	hidden  redact.Stream
 
 	text   strings.Builder
 	tail   string // the bytes of a character that is not complete yet
@@ -208,15 +211,22 @@ func (f *fold) say(text string) {
 		}
 	}
 	f.tail = text[whole:]
-	if whole > 0 {
-		f.text.WriteString(text[:whole])
-		f.onText(text[:whole])
+	f.show(f.hidden.Push(text[:whole]))
+}
+
+// flush shows what was held back because a secret might have begun with it.
+func (f *fold) flush() { f.show(f.hidden.End()) }
+
+func (f *fold) show(text string) {
+	if text != "" {
+		f.text.WriteString(text)
+		f.onText(text)
 	}
 }
 
 // into completes an answer. Ids are ours where the endpoint gave none, or one twice.
 func (f *fold) into(a *agent.Answer) {
-	a.Text, a.Usage, a.Finish = f.text.String(), f.usage, f.finish
+	a.Text, a.Usage, a.Finish = f.text.String(), f.usage, f.secrets.Text(f.finish)
 	a.Complete = f.complete()
 	seen := map[string]bool{}
 	for _, c := range f.calls {
@@ -224,7 +234,9 @@ func (f *fold) into(a *agent.Answer) {
 			c.id = flow.NewID("call")
 		}
 		seen[c.id] = true
-		a.Calls = append(a.Calls, agent.ToolCall{ID: c.id, Name: c.name, Args: arguments(c.args.String())})
+		a.Calls = append(a.Calls, agent.ToolCall{
+			ID: f.secrets.Text(c.id), Name: f.secrets.Text(c.name), Args: arguments(f.secrets.Text(c.args.String())),
+		})
 	}
 }
 

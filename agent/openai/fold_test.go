@@ -11,13 +11,15 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"agentmesh/app/platform/redact"
+
 	"agentmesh/agent"
 )
 
 // folded reads a body as an answer.
 func folded(body io.Reader) (agent.Answer, string, error) {
 	said := ""
-	f := fold{onText: func(delta string) { said += delta }}
+	f := fold{onText: func(delta string) { said += delta }, secrets: &redact.Set{}, hidden: redact.Stream{Set: &redact.Set{}}}
 	err := f.read(&http.Response{Body: io.NopCloser(body)})
 	var a agent.Answer
 	f.into(&a)

@@ -19,6 +19,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/redact"
 	"agentmesh/capability"
 )
 
@@ -37,7 +38,7 @@ type Config struct {
 // Model is one endpoint with one model name.
 type Model struct {
 	name    string
-	key     string
+	secrets *redact.Set // what is sent to the endpoint, and must not come back
 	service oai.ChatCompletionService
 }
 
@@ -52,7 +53,7 @@ func New(c Config) *Model {
 	if c.Key != "" {
 		options = append(options, option.WithAPIKey(c.Key))
 	}
-	return &Model{name: c.Model, key: c.Key, service: oai.NewChatCompletionService(options...)}
+	return &Model{name: c.Model, secrets: redact.New(c.Key), service: oai.NewChatCompletionService(options...)}
 }
 
 // CheckBaseURL finds what the library would take without a word and then send to a senseless address.
@@ -86,14 +87,15 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt, onText func(string))
 	_, err = m.service.New(ctx, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&resp),
 		option.WithHeader("Accept", "text/event-stream"))
 	if err != nil {
-		return out, classify(ctx, err, m.key)
+		return out, classify(ctx, err, m.secrets)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	f := fold{onText: onText}
+	f := fold{onText: onText, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}}
 	err = f.read(resp)
+	f.flush()
 	f.into(&out)
 	if err != nil {
-		return out, classify(ctx, err, m.key)
+		return out, classify(ctx, err, m.secrets)
 	}
 	return out, nil
 }

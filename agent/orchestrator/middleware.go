@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -17,8 +16,11 @@ import (
 // MaxBody caps a request's body, in bytes (design, section 10).
 const MaxBody = 1 << 20
 
-// BodyTime is how long a client may take to send a body.
-const BodyTime = 15 * time.Second
+// MaxStreams and MaxStreamsOfUser are how many streams may be open at once.
+const (
+	MaxStreamsOfUser = 500
+	MaxStreams       = 2000
+)
 
 // recoverPanics turns a bug in a handler into a 500 and a line in the log.
 func recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
@@ -39,9 +41,6 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.ContentLength > MaxBody {
 			return fault.New(fault.TooLarge, "the body is larger than %d bytes", MaxBody)
 		}
-		// The whole body is read here, so that a client that never sends it does not hold a handler.
-		deadline := http.NewResponseController(c.Response())
-		_ = deadline.SetReadDeadline(time.Now().Add(BodyTime)) // where it is not supported there is no slow client
 		raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, MaxBody))
 		var tooLarge *http.MaxBytesError
 		switch {
@@ -50,7 +49,6 @@ func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		case err != nil:
 			return fault.Wrap(err, fault.Invalid, "the body could not be read")
 		}
-		_ = deadline.SetReadDeadline(time.Time{})
 		r.Body = io.NopCloser(bytes.NewReader(raw))
 		return next(c)
 	}
@@ -68,6 +66,18 @@ func requireJSON(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil || kind != "application/json" {
 			return fault.New(fault.Invalid, "send Content-Type: application/json")
 		}
+		return next(c)
+	}
+}
+
+// limitStreams stands before every route that opens a stream.
+func (m *Module) limitStreams(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		leave, err := m.streams.Enter(userOf(c))
+		if err != nil {
+			return err
+		}
+		defer leave()
 		return next(c)
 	}
 }

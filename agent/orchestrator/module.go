@@ -15,7 +15,9 @@ import (
 	"agentmesh/agent/order"
 	"agentmesh/agent/run"
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/limit"
 	"agentmesh/app/platform/mesh"
+	"agentmesh/app/platform/span"
 	"agentmesh/capability"
 	"agentmesh/skills"
 )
@@ -46,6 +48,7 @@ type Runs interface {
 	OpenConfirmations(ctx context.Context, userID string) ([]agent.Confirmation, error)
 	// OpenQuestions is OpenConfirmations in parts.
 	OpenQuestions(ctx context.Context, userID string, p agent.Page) (list []agent.Confirmation, next string, err error)
+	RunsOfTrace(ctx context.Context, userID, traceID string, limit int) ([]agent.Run, error)
 }
 
 // Preferences shows a user's active preferences, and takes them out of use.
@@ -58,6 +61,11 @@ type Preferences interface {
 // Agents tells which A2A agents there are.
 type Agents interface {
 	Agents(ctx context.Context) ([]Agent, error)
+}
+
+// Spans reads what other modules recorded of a chain, and names the modules that did not answer.
+type Spans interface {
+	Spans(ctx context.Context, traceID string) (found []span.Span, missing []string)
 }
 
 // Relay settles orders in the background.
@@ -75,6 +83,7 @@ type Deps struct {
 	Audit         Audit
 	Preferences   Preferences
 	Agents        Agents
+	Spans         Spans
 	Relay         Relay
 	Market        *skills.Marketplace
 	Registry      *capability.Registry
@@ -96,6 +105,7 @@ type About struct {
 // Module is the orchestrator.
 type Module struct {
 	deps    Deps
+	streams *limit.Gate
 	handler http.Handler
 }
 
@@ -103,10 +113,10 @@ var _ mesh.Module = (*Module)(nil)
 
 // New makes the module.
 func New(deps Deps) *Module {
-	m := &Module{deps: deps}
+	m := &Module{deps: deps, streams: limit.NewGate("open streams", MaxStreamsOfUser, MaxStreams)}
 	e := echo.New()
 	e.HTTPErrorHandler = handleError
-	e.Use(recoverPanics, identify, limitBody, requireJSON)
+	e.Use(recoverPanics, requireCaller, plainParams, limitBody, requireJSON)
 	m.routes(e)
 	m.handler = e
 	return m

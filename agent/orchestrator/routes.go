@@ -8,12 +8,12 @@ import (
 
 // routes is the list of all paths of the module (design, section 3).
 func (m *Module) routes(e *echo.Echo) {
-	e.POST("/agui", m.runStandard)
+	e.POST("/agui", m.runStandard, m.limitStreams)
 	api := e.Group("/api/v1")
-	api.POST("/runs", m.startRun)
+	api.POST("/runs", m.startRun, m.limitStreams)
 	api.GET("/runs", m.listRuns)
 	api.GET("/runs/:id", m.getRun)
-	api.GET("/runs/:id/events", m.followRun)
+	api.GET("/runs/:id/events", m.followRun, m.limitStreams)
 	for _, g := range []*echo.Group{api.Group("/runs/:id"), e.Group("/runs/:id")} { // both forms (F-8)
 		g.POST("/confirm", m.confirm)
 		g.POST("/reject", m.reject)
@@ -28,6 +28,7 @@ func (m *Module) routes(e *echo.Echo) {
 	api.GET("/orders", m.listOrders)
 	api.GET("/orders/:id", m.getOrder)
 	api.GET("/audit", m.listAudit)
+	api.GET("/traces/:id", m.getTrace)
 	api.GET("/preferences", m.listPreferences)
 	api.DELETE("/preferences/:id", m.forgetPreference)
 	api.GET("/agents", m.listAgents)

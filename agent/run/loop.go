@@ -8,6 +8,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 )
 
 // work takes a run's steps until it ends, or waits for a person. Outgoing calls end with ctx; what is
@@ -46,7 +47,7 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 		if err != nil {
 			return err
 		}
-		ctx := flow.With(ctx, flow.IDs{TraceID: j.Run.TraceID, RunID: j.Run.ID, ThreadID: j.Run.ThreadID, UserID: j.Run.UserID})
+		ctx := flow.With(ctx, flow.IDs{TraceID: j.Run.TraceID, SpanID: span.IDOf(j.Run.ID), RunID: j.Run.ID, ThreadID: j.Run.ThreadID, UserID: j.Run.UserID})
 		step := nextStep(j, s.config.Bounds)
 		if step.do == actCalls {
 			calls.start(ctx, j, step.calls)

@@ -8,6 +8,7 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 	"agentmesh/capability"
 )
 
@@ -70,7 +71,7 @@ func ignoreStale(err error) error {
 // call asks the model within the working time that the run has left.
 func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	ids := flow.From(ctx)
-	ids.LLMCallID = r.callID
+	ids.LLMCallID, ids.SpanID = r.callID, span.IDOf(r.callID)
 	left := max(r.s.config.Bounds.Active-r.j.Run.Active, time.Minute)
 	ctx, stop := context.WithTimeout(flow.With(ctx, ids), left)
 	defer stop()

@@ -11,6 +11,7 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
 	"agentmesh/capability"
 )
 
@@ -87,7 +88,7 @@ func (s *Service) guardedCall(ctx context.Context, r agent.Run, inv agent.Invoca
 // runCall takes one call as far as it goes: to its result, or to the question.
 func (s *Service) runCall(ctx context.Context, r agent.Run, inv agent.Invocation) error {
 	ids := flow.From(ctx)
-	ids.ToolInvocationID = inv.ID
+	ids.ToolInvocationID, ids.SpanID = inv.ID, span.IDOf(inv.ID)
 	ctx = flow.With(ctx, ids)
 	err := s.advance(ctx, r, inv)
 	if errors.Is(err, agent.ErrStale) {

@@ -34,11 +34,15 @@ type Mesh struct {
 	apps    []*app.App // in the order in which they started
 	client  *http.Client
 	catalog string // base URL of the catalog's process
+	gateway string // base URL of the gateway's process
 	Dir     string
 }
 
 // CatalogURL is the catalog's MCP endpoint, for Client.
 func (m *Mesh) CatalogURL() string { return m.catalog + "/mcp" }
+
+// AgentURL is where the gateway shows an agent, for Client.
+func (m *Mesh) AgentURL(name string) string { return m.gateway + "/a2a/agents/" + name + "/" }
 
 // Client reaches the mesh's listeners.
 func (m *Mesh) Client() *http.Client { return m.client }

@@ -41,7 +41,7 @@ func (p Placement) Start(t *testing.T, o Options) *Mesh {
 		o.Dir = t.TempDir()
 	}
 	public := mesh.NewNetwork("")
-	m := &Mesh{t: t, Dir: o.Dir, catalog: "http://" + host, client: &http.Client{Transport: public.Transport()}}
+	m := &Mesh{t: t, Dir: o.Dir, catalog: "http://" + host, gateway: "http://" + host, client: &http.Client{Transport: public.Transport()}}
 	t.Cleanup(m.Stop)
 	p.start(m, o, public)
 	return m
@@ -63,5 +63,5 @@ func startProcesses(m *Mesh, o Options, public *mesh.Network) {
 		}
 		peers[name] = "http://" + m.start(o, nil, change).Addr()
 	}
-	m.catalog = peers["mcp"]
+	m.catalog, m.gateway = peers["mcp"], peers["gateway"]
 }

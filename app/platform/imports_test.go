@@ -25,10 +25,13 @@ func allowed() map[string]string {
 		"app/platform/flow":     "",
 		"app/platform/sse":      "",
 		"app/platform/mesh":     "",
+		"app/platform/limit":    "",
+		"app/platform/redact":   "",
 		"app/platform/metrics":  "",
 		"app/platform/numeral":  "",
 		"app/platform/text":     "",
 		"app/platform/identity": "",
+		"app/platform/span":     "",
 		"capability":            "",
 		"mcp":                   "",
 		"a2a":                   "",
@@ -38,7 +41,8 @@ func allowed() map[string]string {
 		"agent/run":             "agent capability skills",
 		"agent/order":           "agent capability",
 		"agent/agui":            "agent",
-		"agent/orchestrator":    "capability agent skills agent/run agent/order agent/agui",
+		"agent/trace":           "agent capability",
+		"agent/orchestrator":    "capability agent skills agent/run agent/order agent/agui agent/trace",
 		"agent/food":            "a2a mcp capability",
 		"agent/weather":         "a2a capability",
 		"mcp/catalog":           "mcp",
@@ -51,6 +55,7 @@ func allowed() map[string]string {
 		"capability/a2atool":    "capability a2a",
 		"store/rundb":           "store agent agent/order capability skills",
 		"store/catalogdb":       "store mcp/catalog",
+		"store/spandb":          "store",
 	}
 }
 

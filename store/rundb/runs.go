@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"agentmesh/agent"
@@ -108,6 +109,14 @@ func (db *DB) Runs(ctx context.Context, userID, threadID string, p agent.Page) (
 	}
 	return paged(ctx, db.Read(), p, scanRun, `SELECT n, `+runColumns+` FROM runs
 		WHERE user_id = ? AND (? = '' OR thread_id = ?) AND n < ? ORDER BY n DESC LIMIT ?`, userID, threadID, threadID, before)
+}
+
+// RunsOfTrace lists a user's newest runs of one chain, oldest first.
+func (db *DB) RunsOfTrace(ctx context.Context, userID, traceID string, limit int) ([]agent.Run, error) {
+	found, err := collect(ctx, db.Read(), scanRun, `SELECT `+runColumns+` FROM runs
+		WHERE user_id = ? AND trace_id = ? ORDER BY n DESC LIMIT ?`, userID, traceID, limit)
+	slices.Reverse(found)
+	return found, err
 }
 
 // OpenRuns lists all users' runs that have not ended, oldest first.

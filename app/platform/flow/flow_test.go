@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"agentmesh/app/platform/flow"
 )
@@ -154,16 +153,32 @@ func TestMiddleware_LogsWhatPanicked(t *testing.T) {
 	}
 }
 
-func TestMiddleware_TellsWhoeverCounts(t *testing.T) {
+func TestMiddleware_ObserversSeeBothEnds(t *testing.T) {
 	t.Parallel()
+	type key struct{}
 	var heard []string
-	handler := flow.Middleware("food", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }),
-		func(module string, status int, took time.Duration) {
-			heard = append(heard, fmt.Sprint(module, " ", status, " ", took >= 0))
-		})
+	handler := flow.Middleware("food", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard = append(heard, fmt.Sprint(r.Context().Value(key{}), " answers"))
+		w.WriteHeader(http.StatusTeapot)
+	}), func(r *http.Request, module string) (context.Context, func(int)) {
+		heard = append(heard, module+" begins")
+		return context.WithValue(r.Context(), key{}, "observed"), func(status int) { heard = append(heard, fmt.Sprint(module, " ", status)) }
+	})
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", http.NoBody))
-	if len(heard) != 1 || heard[0] != "food 418 true" {
-		t.Errorf("heard %q", heard)
+	if want := "food begins, observed answers, food 418"; strings.Join(heard, ", ") != want {
+		t.Errorf("got %q, want %q", heard, want)
+	}
+}
+
+func TestParentSpan(t *testing.T) {
+	t.Parallel()
+	h := http.Header{}
+	if got := flow.ParentSpan(h); got != "" {
+		t.Errorf("got %q, want none", got)
+	}
+	flow.WriteHeaders(h, flow.IDs{TraceID: trace, SpanID: "00f067aa0ba902b7"})
+	if got := flow.ParentSpan(h); got != "00f067aa0ba902b7" {
+		t.Errorf("got %q", got)
 	}
 }
 

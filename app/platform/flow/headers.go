@@ -2,9 +2,12 @@ package flow
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"regexp"
 	"time"
+
+	"agentmesh/app/platform/identity"
 )
 
 // The headers that carry identifiers between modules. The trace goes in the W3C header.
@@ -72,31 +75,44 @@ func Override(ids IDs, message http.Header) IDs {
 	return ids
 }
 
-// Answered hears of a request that a module has answered.
-type Answered func(module string, status int, took time.Duration)
+// ParentSpan gives the span that a request was sent from: 16 hex digits, or empty.
+func ParentSpan(h http.Header) string {
+	if m := traceparent.FindStringSubmatch(h.Get(HeaderTrace)); m != nil {
+		return m[2]
+	}
+	return ""
+}
+
+// Observer sees a request of a module begin, may add to its context, and hears of its end.
+type Observer func(r *http.Request, module string) (ctx context.Context, ended func(status int))
 
 // Middleware gives every request of a module its identifiers, mints a trace id where none came, and
-// writes one [FLOW] line when the call arrives and one when it ends; whoever counts hears of the end too.
-func Middleware(module string, next http.Handler, counts ...Answered) http.Handler {
+// writes one [FLOW] line when the call arrives and one when it ends; observers see both.
+func Middleware(module string, next http.Handler, observers ...Observer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ids := ReadHeaders(r.Header)
 		if ids.TraceID == "" {
 			ids.TraceID = NewTraceID()
 		}
 		ids.SpanID = NewSpanID()
+		if caller, known := identity.From(r.Context()); known {
+			ids.UserID = caller.User
+		}
 		ctx := With(r.Context(), ids)
 		began := time.Now()
 		Log(ctx).Debug().Str("module", module).Str("method", r.Method).Str("path", r.URL.Path).Msg("[FLOW] in")
 		rec := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			took := time.Since(began)
 			Log(ctx).Info().Str("module", module).Str("method", r.Method).Str("path", r.URL.Path).
-				Int("status", rec.status).Int64("dur_ms", took.Milliseconds()).Msg("[FLOW] out")
-			for _, count := range counts {
-				count(module, rec.status, took)
-			}
+				Int("status", rec.status).Int64("dur_ms", time.Since(began).Milliseconds()).Msg("[FLOW] out")
 		}()
-		next.ServeHTTP(rec, r.WithContext(ctx))
+		in := r.WithContext(ctx)
+		for _, observe := range observers {
+			inner, ended := observe(in, module)
+			defer func() { ended(rec.status) }()
+			in = in.WithContext(inner)
+		}
+		next.ServeHTTP(rec, in)
 	})
 }
 

@@ -3,6 +3,7 @@ package mesh_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/mesh"
 )
 
@@ -243,6 +245,43 @@ func TestRequireKey(t *testing.T) {
 		mesh.NewNetwork(tt.key).RequireKey(ok).ServeHTTP(w, r)
 		if w.Code != tt.want {
 			t.Errorf("%s: got %d, want %d", name, w.Code, tt.want)
+		}
+	}
+}
+
+// TestUserOf_OnlyTheMeshItselfIsBelieved: for whom a call is made travels between modules, never to a
+// stranger, and counts for nothing without the internal key.
+func TestUserOf_OnlyTheMeshItselfIsBelieved(t *testing.T) {
+	t.Parallel()
+	n := mesh.NewNetwork("secret")
+	tell := func(w http.ResponseWriter, r *http.Request) {
+		user, ok := n.UserOf(r)
+		_, _ = fmt.Fprintf(w, "%s %t %s", user, ok, r.Header.Get(mesh.HeaderUser))
+	}
+	serve(t, n, "food", tell)
+	stranger := httptest.NewServer(http.HandlerFunc(tell))
+	t.Cleanup(stranger.Close)
+	for _, c := range []struct{ name, url, user, claimed, want string }{
+		{"between modules", n.BaseURL("food"), "安 娜&co", "", "安 娜&co true %E5%AE%89+%E5%A8%9C%26co"},
+		{"on nobody's behalf", n.BaseURL("food"), "", "", " false "},
+		{"to a stranger", stranger.URL, "anna", "", " false "},
+		{"claimed without the key", stranger.URL, "", "anna", " false anna"},
+	} {
+		r, err := http.NewRequestWithContext(flow.With(t.Context(), flow.IDs{UserID: c.user}), http.MethodGet, c.url, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.claimed != "" {
+			r.Header.Set(mesh.HeaderUser, c.claimed)
+		}
+		resp, err := client(t, n).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if string(body) != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, body, c.want)
 		}
 	}
 }

@@ -6,16 +6,22 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
 )
 
 // HeaderKey carries the internal key between modules. It is what an agent's own paths and the
 // catalog's writing tools ask for in every placement.
 const HeaderKey = "X-AgentMesh-Internal-Key"
+
+// HeaderUser says, beside the internal key, for whom a module calls another; escaped as in a query. From
+// anybody else it counts for nothing.
+const HeaderUser = "X-AgentMesh-User"
 
 // Domain is the suffix of a module's host name while it runs in this process.
 const Domain = ".internal"
@@ -54,8 +60,8 @@ func (n *Network) AddPeer(name, baseURL string) {
 func (n *Network) BaseURL(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if url, ok := n.peers[name]; ok {
-		return url
+	if base, ok := n.peers[name]; ok {
+		return base
 	}
 	return "http://" + name + Domain
 }
@@ -96,6 +102,9 @@ func (t keyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	out := r.Clone(r.Context())
 	out.Header.Set(HeaderKey, t.network.key)
+	if user := flow.From(r.Context()).UserID; user != "" {
+		out.Header.Set(HeaderUser, url.QueryEscape(user))
+	}
 	return t.base.RoundTrip(out)
 }
 
@@ -120,8 +129,8 @@ func (n *Network) owns(origin string) bool {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, url := range n.peers {
-		if url == origin || strings.HasPrefix(url, origin+"/") {
+	for _, base := range n.peers {
+		if base == origin || strings.HasPrefix(base, origin+"/") {
 			return true
 		}
 	}
@@ -131,6 +140,15 @@ func (n *Network) owns(origin string) bool {
 // HasKey tells whether a request carries the internal key. Without a key nobody has it.
 func (n *Network) HasKey(r *http.Request) bool {
 	return n.key != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get(HeaderKey)), []byte(n.key)) == 1
+}
+
+// UserOf gives the user for whom another module calls, if the request is one of the mesh's own and says it.
+func (n *Network) UserOf(r *http.Request) (user string, ok bool) {
+	if !n.HasKey(r) {
+		return "", false
+	}
+	user, err := url.QueryUnescape(r.Header.Get(HeaderUser))
+	return user, err == nil && user != ""
 }
 
 // RequireKey lets only requests with the internal key through.

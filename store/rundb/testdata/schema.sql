@@ -214,6 +214,8 @@ CREATE INDEX runs_by_label ON runs (user_id, client_run_id);
 
 CREATE INDEX runs_by_thread ON runs (user_id, thread_id, n);
 
+CREATE INDEX runs_by_trace ON runs (user_id, trace_id, n);
+
 CREATE UNIQUE INDEX runs_one_active ON runs (user_id, thread_id) WHERE state > 0 AND state < 10;
 
 CREATE INDEX runs_open ON runs (n) WHERE state < 10;

@@ -1,0 +1,120 @@
+// Package redact hides secrets in what the program writes or shows (design, section 12): the log, and
+// whatever an endpoint says to which a secret is sent. It must not know whose secrets they are.
+package redact
+
+import (
+	"encoding/json"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// Mark stands in the place of a secret.
+const Mark = "[secret]"
+
+// shortest is the shortest secret that is hidden: a shorter one occurs in ordinary text.
+const shortest = 8
+
+// ours are the keys that 'agentmesh key add' makes; of those only hashes are kept, so they are known by
+// their form.
+var ours = regexp.MustCompile(`\bamk_[A-Za-z0-9_-]{8,}`)
+
+// Set knows some secrets. The zero value knows only the form of our own keys.
+type Set struct {
+	values   []string
+	replacer *strings.Replacer
+}
+
+// New makes a set. Empty and very short values are left out.
+func New(secrets ...string) *Set {
+	s := &Set{}
+	var pairs []string
+	for _, secret := range secrets {
+		for _, form := range formsOf(secret) {
+			s.values = append(s.values, form)
+			pairs = append(pairs, form, Mark)
+		}
+	}
+	s.replacer = strings.NewReplacer(pairs...)
+	return s
+}
+
+// formsOf gives a secret as it is, and as it stands in JSON and in an address.
+func formsOf(secret string) []string {
+	if len(secret) < shortest {
+		return nil
+	}
+	forms := []string{secret}
+	quoted, _ := json.Marshal(secret) // a string always encodes
+	for _, form := range []string{strings.Trim(string(quoted), `"`), url.QueryEscape(secret)} {
+		if form != secret {
+			forms = append(forms, form)
+		}
+	}
+	return forms
+}
+
+// Text puts Mark in the place of every secret.
+func (s *Set) Text(text string) string {
+	if s.replacer != nil {
+		text = s.replacer.Replace(text)
+	}
+	if strings.Contains(text, "amk_") {
+		text = ours.ReplaceAllLiteralString(text, Mark)
+	}
+	return text
+}
+
+// Writer hides secrets in what is written to w. Each Write is taken for itself: a line of the log.
+func (s *Set) Writer(w io.Writer) io.Writer { return writer{s, w} }
+
+type writer struct {
+	set *Set
+	to  io.Writer
+}
+
+// Write reports the length that it was given, as a log expects.
+func (w writer) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, w.set.Text(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Stream hides secrets in a text that comes in pieces, however they are cut. The zero value with a Set is
+// ready.
+type Stream struct {
+	Set  *Set
+	held string
+}
+
+// Push takes a piece and gives what can be shown of the text so far. Only what may be the beginning of a
+// secret is held back.
+func (s *Stream) Push(piece string) string {
+	text := s.Set.Text(s.held + piece)
+	keep := s.Set.begun(text)
+	s.held = text[len(text)-keep:]
+	return text[:len(text)-keep]
+}
+
+// End gives what was held back.
+func (s *Stream) End() string {
+	rest := s.Set.Text(s.held)
+	s.held = ""
+	return rest
+}
+
+// begun gives the length of the longest end of a text that a secret begins with.
+func (s *Set) begun(text string) int {
+	longest := 0
+	for _, value := range s.values {
+		for n := min(len(value)-1, len(text)); n > longest; n-- {
+			if strings.HasSuffix(text, value[:n]) {
+				longest = n
+				break
+			}
+		}
+	}
+	return longest
+}

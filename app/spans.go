@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/span"
+	"agentmesh/store/spandb"
+)
+
+const (
+	// spansFolder is where the files of spans are in the data folder.
+	spansFolder = "spans"
+	// spansPrefix is where each module's spans are read, by other modules only.
+	spansPrefix = "/spans/"
+	// spansTime bounds how long the spans of one module, and of those behind it, are waited for.
+	spansTime = 3 * time.Second
+	// maxSpansAnswer is the largest answer that is read, in bytes.
+	maxSpansAnswer = 8 << 20
+)
+
+// moduleSpans are the spans of one module of this process, and of the modules that it needs, wherever
+// they run: who needs a module knows where it is.
+type moduleSpans struct {
+	name    string
+	now     func() time.Time
+	needs   []string
+	own     *spandb.DB // nil: the module keeps none of its own (the orchestrator's are in its journals)
+	baseURL func(module string) string
+	http    *http.Client
+	hasKey  func(*http.Request) bool
+}
+
+// openSpans opens a module's spans and says how they are recorded.
+func (w *wiring) openSpans(ctx context.Context, r row) error {
+	m := &moduleSpans{name: r.name, needs: r.needs, now: w.now, baseURL: w.network.BaseURL, http: w.http, hasKey: w.network.HasKey}
+	w.spans[r.name] = m
+	if r.name == "orchestrator" {
+		return nil
+	}
+	db, err := spandb.Open(ctx, filepath.Join(w.config.Data, spansFolder, r.name+".db"), w.now())
+	if err != nil {
+		return err
+	}
+	w.closeLater(db)
+	m.own = db
+	return nil
+}
+
+// observe records the module's requests, where it keeps spans of its own (flow.Observer).
+func (m *moduleSpans) observe(r *http.Request, module string) (context.Context, func(int)) {
+	if m.own == nil {
+		return r.Context(), func(int) {}
+	}
+	return span.Observe(m.own, m.now)(r, module)
+}
+
+// spansAnswer is what a module tells another one.
+type spansAnswer struct {
+	Spans   []span.Span `json:"spans"`
+	Missing []string    `json:"missing"`
+}
+
+// Spans reads the spans of a chain, and names the modules that could not be asked.
+func (m *moduleSpans) Spans(ctx context.Context, traceID string) ([]span.Span, []string) {
+	ctx, stop := context.WithTimeout(flow.With(ctx, flow.IDs{}), spansTime) // reading a trace is no part of it
+	defer stop()
+	var all spansAnswer
+	if m.own != nil {
+		own, err := m.own.Spans(ctx, traceID)
+		if err != nil {
+			flow.Log(ctx).Error().Err(err).Str("module", m.name).Msg("spans not read")
+			all.Missing = append(all.Missing, m.name)
+		}
+		all.Spans = own
+	}
+	answers := make([]spansAnswer, len(m.needs))
+	var asked sync.WaitGroup
+	for i, need := range m.needs {
+		asked.Go(func() {
+			var err error
+			if answers[i], err = m.ask(ctx, need, traceID); err != nil {
+				flow.Log(ctx).Warn().Err(err).Str("module", need).Msg("spans not had")
+				answers[i].Missing = []string{need}
+			}
+		})
+	}
+	asked.Wait()
+	for _, a := range answers {
+		all.Spans, all.Missing = append(all.Spans, a.Spans...), append(all.Missing, a.Missing...)
+	}
+	return all.Spans, all.Missing
+}
+
+func (m *moduleSpans) ask(ctx context.Context, module, traceID string) (spansAnswer, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.baseURL(module)+spansPrefix+module+"/"+traceID, http.NoBody)
+	if err != nil {
+		return spansAnswer{}, fmt.Errorf("ask %s for spans: %w", module, err)
+	}
+	resp, err := m.http.Do(r)
+	if err != nil {
+		return spansAnswer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return spansAnswer{}, fmt.Errorf("ask %s for spans: it answered %d", module, resp.StatusCode)
+	}
+	var out spansAnswer
+	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxSpansAnswer)).Decode(&out); err != nil {
+		return spansAnswer{}, fmt.Errorf("read spans of %s: %w", module, err)
+	}
+	return out, nil
+}
+
+// ServeHTTP tells another module of the mesh. Nobody else may ask: a trace has an owner, whom only the
+// orchestrator knows.
+func (m *moduleSpans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	traceID := strings.TrimPrefix(r.URL.Path, spansPrefix+m.name+"/")
+	switch {
+	case !m.hasKey(r):
+		noSuchPath(w, r)
+	case r.Method != http.MethodGet:
+		fault.MethodNotAllowed(w, http.MethodGet)
+	default:
+		found, missing := m.Spans(r.Context(), traceID)
+		writeJSON(w, http.StatusOK, spansAnswer{Spans: found, Missing: missing})
+	}
+}

@@ -1,0 +1,1 @@
+CREATE INDEX runs_by_trace ON runs (user_id, trace_id, n);
