@@ -157,6 +157,32 @@ func TestStop_RecycledID(t *testing.T) {
 	}
 }
 
+// A folder that another machine or a container shares: the process id means nothing here.
+func TestStop_ElsewhereIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := launch(t, "--data", dir, "--listen", "127.0.0.1:0")
+	files, err := filepath.Glob(filepath.Join(dir, "running", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("got %v, %v", files, err)
+	}
+	raw, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, files[0], strings.Replace(string(raw), `"host": "`+here+`"`, `"host": "elsewhere"`, 1))
+	if status, _, errs := run("stop", "--data", dir); status != 1 || !strings.Contains(errs, "runs on elsewhere") {
+		t.Errorf("got %d %s", status, errs)
+	}
+	if status := ready(t, p); status != 200 {
+		t.Errorf("readyz: got %d, want the process to run on", status)
+	}
+}
+
 func TestStop_InTheOrderOfNeed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

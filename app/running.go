@@ -28,6 +28,7 @@ const runningFolder = "running"
 // be given to another program, a lock goes with the process.
 type instance struct {
 	PID             int               `json:"pid"`
+	Host            string            `json:"host"` // the machine or container in which the id means something
 	Version         string            `json:"version"`
 	URL             string            `json:"url"`    // where this machine reaches the main listener
 	Listen          []string          `json:"listen"` // all addresses
@@ -166,7 +167,7 @@ func escapeGlob(path string) string {
 // instance describes this process as it runs.
 func (a *App) instance() instance {
 	i := instance{
-		PID: os.Getpid(), Version: Version, URL: "http://" + dialable(a.Addr()), Listen: []string{a.Addr()}, StartedAt: time.Now().UTC(),
+		PID: os.Getpid(), Host: hostname(), Version: Version, URL: "http://" + dialable(a.Addr()), Listen: []string{a.Addr()}, StartedAt: time.Now().UTC(),
 		Modules: a.place.local, Peers: a.place.peers, EnvironmentKeys: len(a.keys.fixed) > 0, InternalKey: a.wiring.key,
 	}
 	for _, name := range a.place.local {
@@ -175,6 +176,11 @@ func (a *App) instance() instance {
 		}
 	}
 	return i
+}
+
+func hostname() string {
+	name, _ := os.Hostname() // without one, all are the same
+	return name
 }
 
 // dialable gives the address by which this machine reaches a listener that may be on all addresses.

@@ -45,11 +45,15 @@ func stopCommand() *cobra.Command {
 }
 
 // stop sends SIGTERM to the process and waits until its file is free. The file was locked a moment ago,
-// and is looked at again right before: the id is that of the program which holds it.
+// and is looked at again right before: the id is that of the program which holds it, if
+// both are on one machine; a folder may be shared with another one, or with a container.
 func (i instance) stop(ctx context.Context, limit time.Duration, out io.Writer) error {
 	gone, err := isGone(i.path)
 	if err != nil || gone {
 		return err
+	}
+	if here := hostname(); i.Host != here {
+		return fmt.Errorf("process %d runs on %s and this is %s: stop it there", i.PID, i.Host, here)
 	}
 	p, err := os.FindProcess(i.PID)
 	if err == nil {
