@@ -14,7 +14,7 @@ import (
 var ErrOldVersion = errors.New("the database is of an earlier version, which the next start migrates")
 
 // OpenReader opens a database that exists only to look at it, beside the process that owns it or without
-// one. It takes no lock and changes nothing; what it gives has no Tx. Content that does not fit this
+// one. It takes no lock and changes nothing, though SQLite's empty side files may stay; what it gives has no Tx. Content that does not fit this
 // program's migrations is an error, ErrOldVersion where the next Open mends it.
 func OpenReader(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
 	db, err := openReader(ctx, path, migrations)

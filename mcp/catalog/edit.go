@@ -207,10 +207,10 @@ func (e Edit) check(s Shelf, say func(string, ...any)) {
 		say("price: %s is not from 0 to %s yuan", text.Yuan(s.PriceFen), text.Yuan(MaxPriceFen))
 	}
 	switch {
-	case s.Stock < s.Held:
-		say("stock: %d portions on hand are fewer than the %d that are held for open questions", s.Stock, s.Held)
 	case s.Stock < 0 || s.Stock > MaxStock:
 		say("stock: %d is not from 0 to %d", s.Stock, MaxStock)
+	case s.Stock < s.Held:
+		say("stock: %d portions on hand are fewer than the %d that are held for open questions", s.Stock, s.Held)
 	}
 	if len(s.Allergens) > maxWords || len(s.Tags) > maxWords {
 		say("allergens, tags: there are more than %d", maxWords)
