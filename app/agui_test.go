@@ -3,22 +3,31 @@ package app_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"agentmesh/agent/agui"
+	"agentmesh/app"
 	"agentmesh/app/meshtest"
+	"agentmesh/app/meshtest/llmstub"
 	"agentmesh/app/platform/sse"
 )
 
 // standard posts an input to /agui and reads the whole stream.
 func standard(t *testing.T, m *meshtest.Mesh, body string) meshtest.Transcript {
 	t.Helper()
-	resp := m.Open("ann", http.MethodPost, "/agui", body, nil)
+	return whole(t, m, "ann", "/agui", body)
+}
+
+// whole posts to a path that answers with a stream, and reads it to its end.
+func whole(t *testing.T, m *meshtest.Mesh, user, path, body string) meshtest.Transcript {
+	t.Helper()
+	resp := m.Open(user, http.MethodPost, path, body, nil)
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("POST /agui: %d %s", resp.StatusCode, readAll(t, resp))
+		t.Fatalf("POST %s: %d %s", path, resp.StatusCode, readAll(t, resp))
 	}
 	out := meshtest.Transcript{RunID: resp.Header.Get("X-Run-Id")}
 	for raw, err := range sse.Read(resp.Body) {
@@ -148,5 +157,68 @@ func TestStandardDecidedElsewhere(t *testing.T) {
 	m.Follow("ann", asked.RunID, "").Rest()
 	if list := orders(m, "ann"); len(list) != 1 || list[0].Status != "CONFIRMED" {
 		t.Errorf("orders: %+v", list)
+	}
+}
+
+// Answers that change nothing while another question is open get that question at once: no event would come.
+func TestStandardRepeatedAnswerGetsTheOpenQuestion(t *testing.T) {
+	t.Parallel()
+	order := func(id string) llmstub.ScriptCall {
+		return llmstub.ScriptCall{ID: id, Name: "place_order", Arguments: json.RawMessage(`{"items":[{"dish":"水煮牛肉","quantity":1}]}`)}
+	}
+	m := withStub(t, llmstub.Turn{Call: []llmstub.ScriptCall{order("call-1"), order("call-2")}}, llmstub.Turn{Say: "好了。"})
+	asked := standard(t, m, meshtest.Input("t1", "订两份"))
+	open := asked.Last().Outcome
+	if open == nil || len(open.Interrupts) != 2 {
+		t.Fatalf("ended with %+v after %s", asked.Last(), asked.Types())
+	}
+	first, second := open.Interrupts[0].ID, open.Interrupts[1].ID
+	for range 2 {
+		if got := interruptOf(t, standard(t, m, resumeBody("t1", first, `false`))); got != second {
+			t.Errorf("open after the first answer: %s, want %s", got, second)
+		}
+	}
+	done := standard(t, m, resumeBody("t1", second, `true`))
+	if done.Last().Outcome != nil || done.Text() != "好了。" {
+		t.Errorf("ended with %+v, said %q", done.Last(), done.Text())
+	}
+	got := map[string]int{}
+	for _, o := range orders(m, "ann") {
+		got[o.Status]++
+	}
+	if got["CONFIRMED"] != 1 || got["REJECTED"] != 1 {
+		t.Errorf("orders: %v", got)
+	}
+}
+
+// withStub starts a mesh whose model plays these turns.
+func withStub(t *testing.T, turns ...llmstub.Turn) *meshtest.Mesh {
+	t.Helper()
+	model := httptest.NewServer(llmstub.New(&llmstub.Case{ID: "case", Turns: turns}))
+	t.Cleanup(model.Close)
+	return meshtest.Start(t, meshtest.Options{Change: func(c *app.Config) { c.LLMBaseURL, c.LLMModel = model.URL+"/v1", "case" }})
+}
+
+// Clients that name a protocolVersion are told ours; others see the shapes of before.
+func TestStandardProtocolVersion(t *testing.T) {
+	t.Parallel()
+	m := meshtest.Start(t, meshtest.Options{})
+	old := standard(t, m, meshtest.Input("t1", "现在几点？"))
+	modern := standard(t, m, strings.Replace(meshtest.Input("t2", "现在几点？"), "{", `{"protocolVersion":"1.7",`, 1))
+	if got := old.Events[0].ProtocolVersion; got != "" {
+		t.Errorf("an old client is told the version %q", got)
+	}
+	if got := modern.Events[0].ProtocolVersion; got != agui.ProtocolVersion {
+		t.Errorf("a modern client is told the version %q, want %s", got, agui.ProtocolVersion)
+	}
+}
+
+// An empty conversation is restated as an empty list: without one, clients refuse the event.
+func TestStandardSnapshotOfNothing(t *testing.T) {
+	t.Parallel()
+	m := meshtest.Start(t, meshtest.Options{})
+	status, body := m.Do("ann", http.MethodPost, "/agui", resumeBody("nowhere", "conf-unknown", `true`))
+	if status != http.StatusOK || !strings.Contains(body, `"type":"MESSAGES_SNAPSHOT"`) || !strings.Contains(body, `"messages":[]`) {
+		t.Errorf("%d %s", status, body)
 	}
 }

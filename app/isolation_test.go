@@ -135,9 +135,10 @@ func TestNobodySeesOrChangesWhatIsAnothers(t *testing.T) {
 	if lacks := own.leaks("", before); len(lacks) < len(own)-1 { // of the two contexts one is enough
 		t.Fatalf("ann sees of hers only %v", lacks)
 	}
-	bodies := []string{"", `{}`, `{"confirmationId":"` + own["confirmation"] + `"}`, resumeBody("bobs", own["confirmation"], `{"approved":true}`), meshtest.Input("bobs", "我的订单呢？")}
+	bodies := []string{"", `{}`, `{"confirmationId":"` + own["confirmation"] + `"}`, resumeBody("bobs", own["confirmation"], `{"approved":true}`), meshtest.Input("bobs", "我的订单呢？"), connectBody(own["thread"], "bobs")}
 	walked := 0
 	for _, route := range routesOf(d) {
+		route[1] = strings.ReplaceAll(route[1], "{name}", "default") // an agent's, nobody's
 		for _, id := range own {
 			path := placeholder.ReplaceAllString(route[1], url.PathEscape(id))
 			for _, body := range bodies {

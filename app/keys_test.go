@@ -35,7 +35,7 @@ func withKeys(c *app.Config) { c.APIKeys = keysText }
 func TestEveryRequestNeedsAKey(t *testing.T) {
 	t.Parallel()
 	m := meshtest.Start(t, meshtest.Options{Change: withKeys})
-	for _, path := range []string{"/api/v1/runs", "/api/v1/orders", "/api/v1/about", "/readyz", "/mcp", "/demo/v1/models", "/a2a/agents", "/agui"} {
+	for _, path := range []string{"/api/v1/runs", "/api/v1/orders", "/api/v1/about", "/readyz", "/mcp", "/demo/v1/models", "/a2a/agents", "/agui", "/agui/capabilities", "/copilotkit/info", copilot + "/run"} {
 		for _, header := range []http.Header{nil, bearer("wrong"), {"Authorization": {"Basic " + annsKey}}, {"Authorization": {annsKey}}} {
 			resp := m.Open("ann", http.MethodGet, path, "", header)
 			body := readAll(t, resp)

@@ -19,7 +19,7 @@ func scrape(t *testing.T, m *meshtest.Mesh) map[string]float64 {
 	resp := m.Open("", http.MethodGet, "/metrics", "", nil)
 	defer func() { _ = resp.Body.Close() }()
 	body := readAll(t, resp)
-	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8") {
 		t.Fatalf("GET /metrics: %d %s", resp.StatusCode, resp.Header)
 	}
 	line := regexp.MustCompile(`^([a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})?) ([-+0-9.e]+)$`)
@@ -86,14 +86,14 @@ func TestMetricsOfAnOrder(t *testing.T) {
 		`agentmesh_tool_calls_total{capability="place_order",status="SUCCEEDED"}`:        1,
 		`agentmesh_tool_calls_total{capability="commit_reservation",status="SUCCEEDED"}`: 1,
 		`agentmesh_model_calls_total{model="demo",outcome="ok"}`:                         2,
-		`agentmesh_http_requests_total{module="orchestrator",class="4xx"}`:               1,
-		`agentmesh_http_requests_total{module="orchestrator",class="2xx"}`:               2,
+		`agentmesh_http_requests_total{class="4xx",module="orchestrator"}`:               1,
+		`agentmesh_http_requests_total{class="2xx",module="orchestrator"}`:               2,
 		`agentmesh_http_request_duration_seconds_count{module="orchestrator"}`:           3,
 	})
 	for _, name := range []string{
-		`agentmesh_http_requests_total{module="mcp",class="2xx"}`, `agentmesh_http_requests_total{module="food",class="2xx"}`,
+		`agentmesh_http_requests_total{class="2xx",module="mcp"}`, `agentmesh_http_requests_total{class="2xx",module="food"}`,
 		`agentmesh_http_request_duration_seconds_bucket{module="gateway",le="+Inf"}`,
-		`agentmesh_model_tokens_total{model="demo",direction="input"}`, `agentmesh_model_tokens_total{model="demo",direction="output"}`,
+		`agentmesh_model_tokens_total{direction="input",model="demo"}`, `agentmesh_model_tokens_total{direction="output",model="demo"}`,
 		`process_start_time_seconds`, `go_goroutines`,
 	} {
 		if got[name] <= 0 {
@@ -139,7 +139,7 @@ func TestOneModuleAlone(t *testing.T) {
 	}
 	problem(t, m, "ann", "GET", "/agents/weather/.well-known/agent-card.json", "", "denied") // it has no internal key
 	got := scrape(t, m)
-	if got[`agentmesh_http_requests_total{module="weather",class="4xx"}`] != 1 {
+	if got[`agentmesh_http_requests_total{class="4xx",module="weather"}`] != 1 {
 		t.Errorf("got %v", got)
 	}
 	for name := range got {

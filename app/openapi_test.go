@@ -141,6 +141,10 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	get("/api/v1/runs/{id}", "/api/v1/runs/"+talk.RunID)
 	get("/api/v1/runs/{id}/events", "/api/v1/runs/"+talk.RunID+"/events")
 
+	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/run", copilot+"/run", meshtest.Input("t1", "现在几点？"))
+	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/connect", copilot+"/connect", connectBody("t1", "r"))
+	d.asDescribed(t, m, "POST", "/copilotkit/agent/{name}/stop/{thread}", copilot+"/stop/t1", `{"runId":"x"}`)
+
 	for path, methods := range d.at(d["paths"]) {
 		if d.at(methods)["get"] != nil && !strings.Contains(path, "{") {
 			if status := d.asDescribed(t, m, http.MethodGet, path, path, ""); status != http.StatusOK {

@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// ProtocolVersion is the version of AG-UI that is spoken. Clients that name one themselves are told it.
+const ProtocolVersion = "1.0"
+
 // The event types that are sent.
 const (
 	RunStarted         = "RUN_STARTED"
@@ -37,6 +40,7 @@ type Event struct {
 	Timestamp       int64             `json:"timestamp,omitempty"` // milliseconds
 	ThreadID        string            `json:"threadId,omitempty"`
 	RunID           string            `json:"runId,omitempty"`
+	ProtocolVersion string            `json:"protocolVersion,omitempty"`
 	StepName        string            `json:"stepName,omitempty"`
 	MessageID       string            `json:"messageId,omitempty"`
 	Role            string            `json:"role,omitempty"`
@@ -51,7 +55,7 @@ type Event struct {
 	Code            string            `json:"code,omitempty"`
 	Outcome         *Outcome          `json:"outcome,omitempty"`
 	Snapshot        json.RawMessage   `json:"snapshot,omitempty"`
-	Messages        []SnapshotMessage `json:"messages,omitempty"`
+	Messages        []SnapshotMessage `json:"messages,omitzero"` // an empty list is a snapshot too
 	Usage           []Usage           `json:"usage,omitempty"`
 	Metadata        map[string]any    `json:"metadata,omitempty"`
 }

@@ -40,6 +40,19 @@ type InputMessage struct {
 
 // ParseInput reads and checks an input. Its errors are faults that are answered before any stream.
 func ParseInput(raw []byte) (RunAgentInput, error) {
+	in, err := ParseThread(raw)
+	switch {
+	case err != nil:
+		return RunAgentInput{}, err
+	case len(in.Resume) > 0:
+		return in, checkResume(in.Resume)
+	}
+	_, err = in.Last()
+	return in, err
+}
+
+// ParseThread reads an input that only names a conversation, and a run to show it under.
+func ParseThread(raw []byte) (RunAgentInput, error) {
 	if !utf8.Valid(raw) {
 		return RunAgentInput{}, fault.New(fault.Invalid, "the body is not UTF-8")
 	}
@@ -56,11 +69,8 @@ func ParseInput(raw []byte) (RunAgentInput, error) {
 		return RunAgentInput{}, fault.New(fault.Invalid, "messages is missing")
 	case len(in.Messages) > MaxHistory:
 		return RunAgentInput{}, fault.New(fault.TooLarge, "messages has %d entries, more than %d; the last one is enough", len(in.Messages), MaxHistory)
-	case len(in.Resume) > 0:
-		return in, checkResume(in.Resume)
 	}
-	_, err := in.Last()
-	return in, err
+	return in, nil
 }
 
 func unreadable(err error) error {

@@ -173,9 +173,7 @@ func (t *Translator) end(e agent.Event) ([]Event, error) {
 		return nil, err
 	}
 	out := append(t.closeMessage(e.At), t.closeStep(e.At)...)
-	usage := []Usage{{
-		Model: d.Model, InputTokens: d.Usage.Input, OutputTokens: d.Usage.Output, TotalTokens: d.Usage.Input + d.Usage.Output,
-	}}
+	usage := usageOf(d)
 	last := Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID, Usage: usage}
 	switch {
 	case d.Status == agent.Cancelled.String() && t.run.Modern:
@@ -189,13 +187,27 @@ func (t *Translator) end(e agent.Event) ([]Event, error) {
 	return append(out, t.with(last, e.At, map[string]any{"finishReason": d.Reason})), nil
 }
 
+// usageOf gives the run's counts; what no endpoint reported is left out rather than said to be 0.
+func usageOf(d agent.EndData) []Usage {
+	if d.Usage == (agent.Usage{}) {
+		return nil
+	}
+	return []Usage{{
+		Model: d.Model, InputTokens: d.Usage.Input, OutputTokens: d.Usage.Output, TotalTokens: d.Usage.Input + d.Usage.Output,
+	}}
+}
+
 // start gives RUN_STARTED if the stream has none yet: every stream must begin with it.
 func (t *Translator) start(at time.Time) []Event {
 	if t.started {
 		return nil
 	}
 	t.started = true
-	return []Event{t.stamp(Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, at)}
+	e := Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}
+	if t.run.Modern {
+		e.ProtocolVersion = ProtocolVersion
+	}
+	return []Event{t.stamp(e, at)}
 }
 
 // Start begins a stream that shows no run.

@@ -56,12 +56,14 @@ func (m *Module) create(c echo.Context, in agui.RunAgentInput) (agent.Run, error
 	})
 }
 
-func readInput(r *http.Request) (agui.RunAgentInput, error) {
+func readInput(r *http.Request) (agui.RunAgentInput, error) { return readBody(r, agui.ParseInput) }
+
+func readBody(r *http.Request, parse func([]byte) (agui.RunAgentInput, error)) (agui.RunAgentInput, error) {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
 		return agui.RunAgentInput{}, fault.Wrap(err, fault.Invalid, "the body could not be read")
 	}
-	return agui.ParseInput(raw)
+	return parse(raw)
 }
 
 // followRun shows a run again from a place on, then live; it works for ended runs.

@@ -105,8 +105,8 @@ func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfir
 	}
 }
 
-// interruptAgain tells a client that does not answer, or answers what nobody asked, what is open. It acts
-// on nothing: silence is no answer.
+// interruptAgain tells a client that does not answer, or answers what nobody asked, how the conversation
+// stands and what is open. It acts on nothing: silence is no answer.
 func (m *Module) interruptAgain(c echo.Context, in agui.RunAgentInput) error {
 	ctx, user := c.Request().Context(), userOf(c)
 	open, err := m.openIn(ctx, user, func(q agent.Confirmation) bool { return q.ThreadID == in.ThreadID })
@@ -149,27 +149,33 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 		return nil
 	}
 	s := &standardStream{m: m, w: w, t: t, r: r}
-	if from.Seq > 0 && s.send(t.Restart()) != nil {
+	if from.Seq > 0 && (s.send(t.Restart()) != nil || s.interruptIfUnchanged(ctx, from) != nil || s.ended) {
 		return nil
 	}
-	for u, err := range m.deps.Engine.FollowFor(ctx, r.ID, from, StandardGrace) {
-		if err != nil || s.show(ctx, u) != nil || s.ended {
-			return nil
-		}
-	}
-	if !s.ended { // the run had ended before
-		_ = s.finish(ctx, t.Finished())
-	}
+	s.follow(ctx, from)
 	return nil
 }
 
-// standardStream is one stream of POST /agui.
+// standardStream is one run on a stream of POST /agui.
 type standardStream struct {
 	m     *Module
 	w     *sse.Writer
 	t     *agui.Translator
 	r     agent.Run
-	ended bool
+	ended bool // the run's last event here has been sent
+	waits bool // and it was the interrupt
+}
+
+// follow shows the run from a place on, until it ends or waits for nothing but a person.
+func (s *standardStream) follow(ctx context.Context, from run.Cursor) {
+	for u, err := range s.m.deps.Engine.FollowFor(ctx, s.r.ID, from, StandardGrace) {
+		if err != nil || s.show(ctx, u) != nil || s.ended {
+			return
+		}
+	}
+	if !s.ended { // the run had ended before
+		_ = s.finish(ctx, s.t.Finished())
+	}
 }
 
 func (s *standardStream) send(events []agui.Event) error { return send(s.w, events, "") }
@@ -209,6 +215,16 @@ func (s *standardStream) finish(ctx context.Context, events []agui.Event) error 
 	return s.send(out)
 }
 
+// interruptIfUnchanged ends the stream when the answers changed nothing, and a question is open: no event will come
+// to tell of it.
+func (s *standardStream) interruptIfUnchanged(ctx context.Context, from run.Cursor) error {
+	now, err := s.m.deps.Engine.Run(ctx, s.r.UserID, s.r.ID)
+	if err != nil || now.Head != from.Seq {
+		return err
+	}
+	return s.interruptIfWaiting(ctx)
+}
+
 // interruptIfWaiting ends the stream when nothing but a person can let the run go on.
 func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 	j, err := s.m.deps.Runs.Journal(ctx, s.r.ID)
@@ -224,6 +240,7 @@ func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 	if err != nil || len(open) == 0 {
 		return err
 	}
+	s.waits = true
 	return s.finish(ctx, s.t.Interrupted(open))
 }
 

@@ -9,6 +9,8 @@ import (
 // routes is the list of all paths of the module (design, section 3).
 func (m *Module) routes(e *echo.Echo) {
 	e.POST("/agui", m.runStandard, m.limitStreams)
+	e.GET("/agui/capabilities", m.declare)
+	m.copilotRoutes(e)
 	api := e.Group("/api/v1")
 	api.POST("/runs", m.startRun, m.limitStreams)
 	api.GET("/runs", m.listRuns)

@@ -38,9 +38,15 @@ func (m *Mesh) Ask(user, thread, text string) Transcript {
 // Say starts a run and leaves its stream open.
 func (m *Mesh) Say(user, thread, text string) *Talk {
 	m.t.Helper()
-	resp := m.Open(user, http.MethodPost, "/api/v1/runs", Input(thread, text), nil)
+	return m.Stream(user, "/api/v1/runs", Input(thread, text))
+}
+
+// Stream posts to a path that answers with a run's stream, and leaves it open.
+func (m *Mesh) Stream(user, path, body string) *Talk {
+	m.t.Helper()
+	resp := m.Open(user, http.MethodPost, path, body, nil)
 	if resp.StatusCode != http.StatusOK {
-		m.fatalf("POST /api/v1/runs: %s", resp.Status)
+		m.fatalf("POST %s: %s", path, resp.Status)
 	}
 	return m.talk(user, resp)
 }
