@@ -27,8 +27,8 @@ const (
 	metaInvocation = "toolInvocationId"
 )
 
-// maxAnswer is the largest answer that a client reads, in bytes.
-const maxAnswer = 8 << 20
+// MaxAnswer is the largest answer that a client reads, in bytes.
+const MaxAnswer = 8 << 20
 
 // Client calls one agent. It is safe for concurrent use.
 type Client struct {
@@ -155,12 +155,12 @@ func readAnswer(ctx context.Context, resp *http.Response) (json.RawMessage, erro
 	if resp.StatusCode != http.StatusOK {
 		return nil, refusal(resp)
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxAnswer+1))
 	if err != nil {
 		return nil, unreachable(ctx, err)
 	}
-	if len(body) > maxAnswer {
-		return nil, fault.New(fault.TooLarge, "the agent's answer is larger than %d bytes", maxAnswer)
+	if len(body) > MaxAnswer {
+		return nil, fault.New(fault.TooLarge, "the agent's answer is larger than %d bytes", MaxAnswer)
 	}
 	return openEnvelope(body)
 }

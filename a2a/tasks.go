@@ -12,8 +12,8 @@ import (
 	"agentmesh/app/platform/flow"
 )
 
-// maxTasks is how many tasks an agent remembers; the oldest ended ones are forgotten first.
-const maxTasks = 2000
+// MaxTasks is how many tasks an agent remembers; the oldest ended ones are forgotten first.
+const MaxTasks = 2000
 
 // taskTable is the engine's memory of tasks. Each belongs to the user it was sent for; to others it is not found (A2A 1.0,
 // section 3.3.2; design, section 12). The SDK's own never forgets one and lists nothing without a user.
@@ -132,7 +132,7 @@ func (t *taskTable) matching(ctx context.Context, req *wire.ListTasksRequest) []
 
 // forget drops the oldest ended task of a full table.
 func (t *taskTable) forget() {
-	if len(t.order) <= maxTasks {
+	if len(t.order) <= MaxTasks {
 		return
 	}
 	for i, id := range t.order {

@@ -23,15 +23,16 @@ const stopTime = 10 * time.Second
 
 // App is the running program.
 type App struct {
-	config  Config
-	place   placement
-	keys    *keyring
-	wiring  *wiring
-	modules []mesh.Module
-	inner   []*server
-	public  *server
-	addr    net.Addr
-	listen  func(addr string) (net.Listener, error)
+	config    Config
+	place     placement
+	keys      *keyring
+	wiring    *wiring
+	modules   []mesh.Module
+	inner     []*server
+	public    *server
+	addr      net.Addr
+	announced *announcement
+	listen    func(addr string) (net.Listener, error)
 }
 
 // Option changes what a test must be able to change.
@@ -90,6 +91,9 @@ func (a *App) Start(ctx context.Context) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	a.public = serve(ctx, l, a.guarded(l.Addr(), a.handlerOf(a.modules)))
+	if a.announced, err = announce(a.config.Data, a.instance()); err != nil {
+		flow.Log(ctx).Warn().Err(err).Msg("status, stop and catalog will not find this process") // it serves all the same
+	}
 	return nil
 }
 
@@ -220,6 +224,10 @@ func (a *App) Stop(ctx context.Context) error {
 	}
 	for i := len(a.wiring.closers) - 1; i >= 0; i-- {
 		errs = append(errs, closeAll(a.wiring.closers[i]))
+	}
+	if a.announced != nil {
+		errs = append(errs, closeAll(a.announced)) // last: who waits for the end sees the databases closed
+		a.announced = nil
 	}
 	return errors.Join(errs...)
 }

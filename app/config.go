@@ -43,12 +43,36 @@ type Config struct {
 
 // setting is one row of the table from which flags, environment variables and help are made.
 type setting struct {
-	flag  string // empty: environment only
-	env   string
-	help  string
-	reset func() // to the default
-	bind  func(fs *pflag.FlagSet, name, help string)
-	parse func(value string) error // from the environment
+	flag   string // empty: no flag
+	env    string
+	help   string
+	secret bool // never shown, and not taken from the configuration file
+	list   bool
+	reset  func() // to the default
+	bind   func(fs *pflag.FlagSet, name, help string)
+	parse  func(value string) error // from the environment or a file
+	show   func() string
+}
+
+// name is how the setting is called in the configuration file and by `config`.
+func (s setting) name() string {
+	if s.flag != "" {
+		return s.flag
+	}
+	return strings.ToLower(strings.ReplaceAll(s.env, "_", "-"))
+}
+
+// secret is a text that is never shown.
+func secret(env, help string, into *string) setting {
+	s := text("", env, "", help, into)
+	s.secret = true
+	s.show = func() string {
+		if *into == "" {
+			return "not set"
+		}
+		return "set"
+	}
+	return s
 }
 
 // settings is the table of all settings with their defaults.
@@ -66,13 +90,13 @@ func settings(c *Config) []setting {
 		list("allow-host", "AGENTMESH_ALLOW_HOST", "a further Host to answer to; repeatable", &c.AllowHosts),
 		truth("insecure", "AGENTMESH_INSECURE", "listen beyond loopback although no keys are configured", &c.Insecure),
 		text("log-level", "AGENTMESH_LOG_LEVEL", "warn", "debug, info, warn, error or off", &c.LogLevel),
-		text("", "LLM_API_KEY", "", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
+		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
 		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
-		text("", "AGENTMESH_API_KEYS", "", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
-		text("", "AGENTMESH_INTERNAL_KEY", "", "key by which the modules know each other; random when empty", &c.InternalKey),
+		secret("AGENTMESH_API_KEYS", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
+		secret("AGENTMESH_INTERNAL_KEY", "key by which the modules know each other; random when empty", &c.InternalKey),
 	}
 }
 
@@ -81,6 +105,7 @@ func text(flag, env, usual, help string, into *string) setting {
 		flag: flag, env: env, help: help, reset: func() { *into = usual },
 		bind:  func(fs *pflag.FlagSet, name, help string) { fs.StringVar(into, name, usual, help) },
 		parse: func(v string) error { *into = v; return nil },
+		show:  func() string { return *into },
 	}
 }
 
@@ -92,6 +117,7 @@ func duration(flag, env string, usual time.Duration, help string, into *time.Dur
 			*into, err = time.ParseDuration(v)
 			return err
 		},
+		show: func() string { return into.String() },
 	}
 }
 
@@ -103,17 +129,19 @@ func truth(flag, env, help string, into *bool) setting {
 			*into, err = strconv.ParseBool(v)
 			return err
 		},
+		show: func() string { return strconv.FormatBool(*into) },
 	}
 }
 
 func list(flag, env, help string, into *[]string) setting {
 	return setting{
-		flag: flag, env: env, help: help, reset: func() { *into = nil },
+		flag: flag, env: env, help: help, list: true, reset: func() { *into = nil },
 		bind: func(fs *pflag.FlagSet, name, help string) { fs.StringArrayVar(into, name, nil, help) },
 		parse: func(v string) error {
 			*into = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
 			return nil
 		},
+		show: func() string { return strings.Join(*into, ", ") },
 	}
 }
 
@@ -126,11 +154,11 @@ func Default() Config {
 	return c
 }
 
-// bindFlags sets the defaults and makes a flag of every setting that has one.
-func (c *Config) bindFlags(fs *pflag.FlagSet) {
+// bindFlags sets the defaults and makes a flag of every setting that has one, or only of the named ones.
+func (c *Config) bindFlags(fs *pflag.FlagSet, only ...string) {
 	*c = Default()
 	for _, s := range settings(c) {
-		if s.flag != "" {
+		if s.flag != "" && (len(only) == 0 || slices.Contains(only, s.flag)) {
 			s.bind(fs, s.flag, s.help+" ["+s.env+"]")
 		}
 	}
@@ -145,25 +173,6 @@ func environmentHelp() string {
 		}
 	}
 	return b.String()
-}
-
-// readEnvironment takes every setting that no flag set from the environment. It reports all mistakes
-// together.
-func (c *Config) readEnvironment(fs *pflag.FlagSet, lookup func(string) (string, bool)) error {
-	var errs []error
-	for _, s := range settings(c) {
-		if s.flag != "" && fs.Changed(s.flag) {
-			continue
-		}
-		v, ok := lookup(s.env)
-		if !ok || v == "" {
-			continue
-		}
-		if err := s.parse(v); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %q cannot be read: %w", s.env, v, err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // check finds every mistake before anything starts.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,22 +11,27 @@ import (
 
 // keyCommand manages the keys of a data folder. A running program notices a change by itself.
 func keyCommand() *cobra.Command {
-	data := "data"
-	if v := os.Getenv("AGENTMESH_DATA"); v != "" {
-		data = v
-	}
+	var c Config
 	cmd := &cobra.Command{Use: "key", Short: "Add, list and revoke the keys that callers need"}
-	cmd.PersistentFlags().StringVar(&data, "data", data, "folder of the databases [AGENTMESH_DATA]")
-	cmd.AddCommand(keyAdd(&data), keyList(&data), keyRevoke(&data))
+	c.bindFlags(cmd.PersistentFlags(), "data")
+	cmd.AddCommand(keyAdd(&c), keyList(&c), keyRevoke(&c))
 	return cmd
 }
 
-func keyAdd(data *string) *cobra.Command {
+// keyring opens the keys of the command's data folder.
+func (c *Config) keyring(cmd *cobra.Command) (*keyring, error) {
+	if _, err := c.resolve(cmd); err != nil {
+		return nil, err
+	}
+	return openKeyring(c.Data, "")
+}
+
+func keyAdd(c *Config) *cobra.Command {
 	var user, role string
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Make a key and print its secret, once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := openKeyring(*data, "")
+			r, err := c.keyring(cmd)
 			if err != nil {
 				return err
 			}
@@ -47,11 +51,11 @@ func keyAdd(data *string) *cobra.Command {
 	return cmd
 }
 
-func keyList(data *string) *cobra.Command {
+func keyList(c *Config) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the keys of the folder", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := openKeyring(*data, "")
+			r, err := c.keyring(cmd)
 			if err != nil {
 				return err
 			}
@@ -63,11 +67,11 @@ func keyList(data *string) *cobra.Command {
 	}
 }
 
-func keyRevoke(data *string) *cobra.Command {
+func keyRevoke(c *Config) *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Short: "Take a key out of use", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := openKeyring(*data, "")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := c.keyring(cmd)
 			if err != nil {
 				return err
 			}

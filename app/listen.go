@@ -14,15 +14,22 @@ import (
 	"agentmesh/app/platform/flow"
 )
 
+// What a client may take and send before its request is read; the body has limits of its own.
+const (
+	headerTime = 10 * time.Second
+	idleTime   = 2 * time.Minute
+	maxHeaders = 64 << 10 // bytes
+)
+
 // newServer makes every http.Server of the program, with the same limits. Streams have no write limit;
 // what they carry has limits of its own. The base context is cancelled before Shutdown, so that streams
 // end at once.
 func newServer(base context.Context, handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeaders,
 		ErrorLog:          log.New(flow.Log(base), "", 0),
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}

@@ -26,7 +26,8 @@ func Run(args []string, stdout, stderr io.Writer) int {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), keyCommand(), traceCommand(), versionCommand())
+	root.PersistentFlags().String(configFlag, configFileName, "optional configuration file")
+	root.AddCommand(serveCommand(), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), keyCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

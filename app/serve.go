@@ -21,25 +21,15 @@ func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Start all modules on one listener", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dotEnv, err := readDotEnv(".env")
-			if err != nil {
-				return err
-			}
-			err = c.readEnvironment(cmd.Flags(), func(name string) (string, bool) {
-				if v, ok := os.LookupEnv(name); ok {
-					return v, true
-				}
-				v, ok := dotEnv[name]
-				return v, ok
-			})
-			if err != nil {
+			if _, err := c.resolve(cmd); err != nil {
 				return err
 			}
 			return runServe(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	c.bindFlags(cmd.Flags())
-	cmd.Long = "Start all modules on one listener.\n\nEnvironment variables without a flag:\n" + environmentHelp()
+	cmd.Long = "Start all modules on one listener. A setting is taken from its flag, the environment, " + dotEnvFile + " or " + configFileName + ",\n" +
+		"the first that has it; 'agentmesh config' shows all of them.\n\nEnvironment variables without a flag:\n" + environmentHelp()
 	return cmd
 }
 

@@ -17,6 +17,8 @@ import (
 )
 
 const (
+	// spansFolder is where the files of spans are in the data folder.
+	spansFolder = "spans"
 	// spansPrefix is where each module's spans are read, by other modules only.
 	spansPrefix = "/spans/"
 	// spansTime bounds how long the spans of one module, and of those behind it, are waited for.
@@ -44,7 +46,7 @@ func (w *wiring) openSpans(ctx context.Context, r row) error {
 	if r.name == "orchestrator" {
 		return nil
 	}
-	db, err := spandb.Open(ctx, filepath.Join(w.config.Data, "spans", r.name+".db"), w.now())
+	db, err := spandb.Open(ctx, filepath.Join(w.config.Data, spansFolder, r.name+".db"), w.now())
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,9 @@ import (
 	"agentmesh/ui"
 )
 
+// leaveGrace is how long a run of POST /api/v1/runs goes on when nobody watches it (design, section 4).
+const leaveGrace = time.Minute
+
 // row is one module: its name, what it needs, and how it is made. Start follows the table, stop goes
 // backward.
 type row struct {
@@ -58,6 +61,7 @@ type wiring struct {
 	config    Config
 	publicURL string // of the main listener, as others reach it
 	network   *mesh.Network
+	key       string       // the internal key
 	http      *http.Client // calls between modules, and to the model
 	zone      *time.Location
 	now       func() time.Time
@@ -81,7 +85,7 @@ func newWiring(c Config) (*wiring, error) {
 		Transport:     flow.Transport(network.Transport()),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	w := &wiring{config: c, network: network, http: client, zone: zone, now: time.Now, demo: demo.Handler(), counts: newCounts(), spans: map[string]*moduleSpans{}}
+	w := &wiring{config: c, network: network, key: key, http: client, zone: zone, now: time.Now, demo: demo.Handler(), counts: newCounts(), spans: map[string]*moduleSpans{}}
 	w.closeLater(closeFunc(func() error { client.CloseIdleConnections(); return nil }))
 	return w, nil
 }
@@ -94,7 +98,7 @@ func (f closeFunc) Close() error { return f() }
 func (w *wiring) closeLater(c io.Closer) { w.closers = append(w.closers, c) }
 
 func buildCatalog(ctx context.Context, w *wiring) (mesh.Module, error) {
-	db, err := catalogdb.Open(ctx, filepath.Join(w.config.Data, "catalog.db"), catalogdb.Options{Now: w.now})
+	db, err := catalogdb.Open(ctx, filepath.Join(w.config.Data, catalogFile), catalogdb.Options{Now: w.now})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +138,7 @@ func buildGateway(_ context.Context, w *wiring) (mesh.Module, error) {
 }
 
 func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
-	db, err := rundb.Open(ctx, filepath.Join(w.config.Data, "orchestrator.db"))
+	db, err := rundb.Open(ctx, filepath.Join(w.config.Data, runFile))
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +174,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Store: countedStore{db, w.counts, registry.Has}, Model: model, Registry: registry, Pipeline: pipeline,
 		Market: market, Now: w.now, NewID: flow.NewID,
 	}, run.Config{
-		ConfirmationTTL: w.config.ConfirmationTTL, LeaveGrace: time.Minute,
+		ConfirmationTTL: w.config.ConfirmationTTL, LeaveGrace: leaveGrace,
 		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
 	})
 	deps := orchestrator.Deps{

@@ -15,8 +15,10 @@ import (
 	"agentmesh/app/platform/fault"
 )
 
+// MaxAnswer caps one answer of a server, in bytes; the SDK has no cap of its own.
+const MaxAnswer = 4 << 20
+
 const (
-	maxAnswer      = 4 << 20 // bytes of one answer; the SDK has no cap of its own
 	connectTimeout = 10 * time.Second
 	callTimeout    = 45 * time.Second // an answer with a wrong id would otherwise be waited for for ever
 	maxPages       = 20

@@ -28,7 +28,7 @@ const maxReason = 400
 func (t Tool) serve(ctx context.Context, _ *sdk.CallToolRequest, args json.RawMessage) (*sdk.CallToolResult, any, error) {
 	limit := t.Timeout
 	if limit <= 0 {
-		limit = toolTimeout
+		limit = ToolTimeout
 	}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, limit)

@@ -83,7 +83,7 @@ func faultOfTransport(ctx context.Context, err error, x *exchange) *fault.Error 
 	case ctx.Err() != nil:
 		return fault.Wrap(err, fault.Cancelled, "cancelled")
 	case x.tooLarge.Load():
-		return fault.Wrap(err, fault.TooLarge, "the MCP server's answer is larger than %d bytes", maxAnswer)
+		return fault.Wrap(err, fault.TooLarge, "the MCP server's answer is larger than %d bytes", MaxAnswer)
 	}
 	switch fault.FromStatus(int(x.status.Load())) {
 	case fault.Denied:

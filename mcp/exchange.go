@@ -52,7 +52,7 @@ func (t capTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status.Store(int64(res.StatusCode))
-	res.Body = &cappedBody{ReadCloser: res.Body, left: maxAnswer, exchange: x}
+	res.Body = &cappedBody{ReadCloser: res.Body, left: MaxAnswer, exchange: x}
 	return res, nil
 }
 

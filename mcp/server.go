@@ -13,10 +13,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// MaxRequest caps one request, in bytes, and ToolTimeout is how long a tool has that says nothing else.
 const (
-	maxRequest  = 1 << 20 // bytes of one request
-	toolTimeout = 30 * time.Second
-	listTTL     = 5 * time.Minute // the set of tools is fixed while the process runs
+	MaxRequest  = 1 << 20
+	ToolTimeout = 30 * time.Second
+)
+
+const (
+	listTTL = 5 * time.Minute // the set of tools is fixed while the process runs
 )
 
 // Tool is one tool of our server. Handle gets arguments that fit InputSchema, must end when its context
@@ -67,7 +71,7 @@ func NewHandler(tools []Tool, opts Options) http.Handler {
 	}, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
 		PropagateRequestCancellation: true, // closing the response is how a client cancels
-		MaxRequestBodyBytes:          maxRequest,
+		MaxRequestBodyBytes:          MaxRequest,
 		DisableLocalhostProtection:   opts.Guarded,
 	})
 	var h http.Handler = endpoint

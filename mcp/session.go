@@ -70,7 +70,7 @@ func (c *Client) connect(ctx context.Context) (*sdk.ClientSession, error) {
 		HTTPClient:           c.http,
 		MaxRetries:           -1, // repeating is decided by do
 		DisableStandaloneSSE: true,
-		MaxEventSize:         maxAnswer,
+		MaxEventSize:         MaxAnswer,
 	}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", c.endpoint, err)

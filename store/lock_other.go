@@ -4,8 +4,8 @@ package store
 
 import "os"
 
-// lockFile only creates the file: these systems have no flock, and SQLite's own locks still keep the data
+// Lock only creates the file: these systems have no flock, and SQLite's own locks still keep the data
 // whole.
-func lockFile(path string) (*os.File, error) {
+func Lock(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 }

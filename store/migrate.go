@@ -25,12 +25,12 @@ func migrate(ctx context.Context, db *DB, folder fs.FS) error {
 	if err != nil {
 		return err
 	}
-	var at int
-	if err := db.writer.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&at); err != nil {
-		return fmt.Errorf("read version: %w", err)
+	at, err := version(ctx, db.writer)
+	if err != nil {
+		return err
 	}
 	if at > len(steps) {
-		return fmt.Errorf("the database has version %d and this program knows only %d: use a newer program, or restore an older copy", at, len(steps))
+		return tooNew(at, len(steps))
 	}
 	for _, step := range steps[at:] {
 		err := db.Tx(ctx, func(tx *sql.Tx) error {
@@ -48,6 +48,10 @@ func migrate(ctx context.Context, db *DB, folder fs.FS) error {
 }
 
 // readMigrations gives the steps in order; numbers begin with 1 and have no gaps.
+func tooNew(at, known int) error {
+	return fmt.Errorf("the database has version %d and this program knows only %d: use a newer program, or restore an older copy", at, known)
+}
+
 func readMigrations(folder fs.FS) ([]migration, error) {
 	entries, err := fs.ReadDir(folder, ".") // sorted by name
 	if err != nil {

@@ -13,11 +13,12 @@ import (
 	"agentmesh/app/platform/text"
 )
 
-// Limits of an input, in bytes and characters.
+// Limits of an input, in bytes and characters. MaxMessage is for the text of one message, MaxHistory for
+// those that come with it.
 const (
 	maxID      = 128
-	maxMessage = 16 << 10
-	maxHistory = 10_000 // messages; only the last one counts
+	MaxMessage = 16 << 10
+	MaxHistory = 10_000 // messages; only the last one counts
 )
 
 // RunAgentInput is what a client posts to start a run. Unknown members are ignored (AG-UI 1.0).
@@ -66,8 +67,8 @@ func ParseThread(raw []byte) (RunAgentInput, error) {
 		return RunAgentInput{}, fault.New(fault.Invalid, "runId must be a text of 1 to %d characters without control characters", maxID)
 	case in.Messages == nil:
 		return RunAgentInput{}, fault.New(fault.Invalid, "messages is missing")
-	case len(in.Messages) > maxHistory:
-		return RunAgentInput{}, fault.New(fault.TooLarge, "messages has %d entries, more than %d; the last one is enough", len(in.Messages), maxHistory)
+	case len(in.Messages) > MaxHistory:
+		return RunAgentInput{}, fault.New(fault.TooLarge, "messages has %d entries, more than %d; the last one is enough", len(in.Messages), MaxHistory)
 	}
 	return in, nil
 }
@@ -106,8 +107,8 @@ func (in RunAgentInput) Last() (UserMessage, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return UserMessage{}, fault.New(fault.Invalid, "the last message holds no text")
-	case len(text) > maxMessage:
-		return UserMessage{}, fault.New(fault.TooLarge, "the message is longer than %d bytes", maxMessage)
+	case len(text) > MaxMessage:
+		return UserMessage{}, fault.New(fault.TooLarge, "the message is longer than %d bytes", MaxMessage)
 	case m.ID != "" && badID(m.ID):
 		return UserMessage{}, fault.New(fault.Invalid, "the message's id must have at most %d characters", maxID)
 	}

@@ -55,7 +55,7 @@ func classify(ctx context.Context, err error, secrets *redact.Set) error {
 	case errors.Is(err, errGarbled):
 		return fault.Wrap(err, fault.Unavailable, "the model's answer cannot be read")
 	case errors.Is(err, errEndless):
-		return fault.Wrap(err, fault.TooLarge, "the model's answer does not end; it was stopped after %d bytes", maxAnswer)
+		return fault.Wrap(err, fault.TooLarge, "the model's answer does not end; it was stopped after %d bytes", MaxAnswer)
 	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF):
 		return fault.Wrap(err, fault.Unavailable, "the model's answer was cut off")
 	}

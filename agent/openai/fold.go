@@ -30,8 +30,8 @@ var (
 	errGarbled  = errors.New("a piece of the answer is not what the protocol says")
 )
 
-// maxAnswer caps what a stream may say in one answer, text and arguments together, in bytes.
-const maxAnswer = 512 << 10
+// MaxAnswer caps what a stream may say in one answer, text and arguments together, in bytes.
+const MaxAnswer = 512 << 10
 
 // callCost is what a call counts for beside its text, so that their number is bounded too.
 const callCost = 4 << 10
@@ -181,7 +181,7 @@ func (f *fold) add(c chunk) error {
 			f.finish = choice.FinishReason
 		}
 	}
-	if f.size() > maxAnswer {
+	if f.size() > MaxAnswer {
 		return errEndless
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 	"agentmesh/app/platform/sse"
 )
 
-// standardGrace is how long a run of POST /agui goes on when its stream breaks (design, section 4).
-const standardGrace = 10 * time.Second
+// StandardGrace is how long a run of POST /agui goes on when its stream breaks (design, section 4).
+const StandardGrace = 10 * time.Second
 
 // runStandard is AG-UI as the standard has it: a run that needs a person ends with the interrupt outcome,
 // and an input with resume answers it. It is a view of the same run and the same confirmation as the open
@@ -186,7 +186,7 @@ type standardStream struct {
 
 // follow shows the run from a place on, until it ends or waits for nothing but a person.
 func (s *standardStream) follow(ctx context.Context, from run.Cursor) {
-	for u, err := range s.m.deps.Engine.FollowFor(ctx, s.r.ID, from, standardGrace) {
+	for u, err := range s.m.deps.Engine.FollowFor(ctx, s.r.ID, from, StandardGrace) {
 		if err != nil || s.show(ctx, u) != nil || s.ended {
 			return
 		}

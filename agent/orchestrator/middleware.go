@@ -13,13 +13,13 @@ import (
 	"agentmesh/app/platform/flow"
 )
 
-// maxBody caps a request's body, in bytes (design, section 10).
-const maxBody = 1 << 20
+// MaxBody caps a request's body, in bytes (design, section 10).
+const MaxBody = 1 << 20
 
-// How many streams one user, and all users, may have open at once.
+// MaxStreams and MaxStreamsOfUser are how many streams may be open at once.
 const (
-	maxStreamsOfUser = 500
-	maxStreams       = 2000
+	MaxStreamsOfUser = 500
+	MaxStreams       = 2000
 )
 
 // recoverPanics turns a bug in a handler into a 500 and a line in the log.
@@ -38,14 +38,14 @@ func recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if r.ContentLength > maxBody {
-			return fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+		if r.ContentLength > MaxBody {
+			return fault.New(fault.TooLarge, "the body is larger than %d bytes", MaxBody)
 		}
-		raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxBody))
+		raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, MaxBody))
 		var tooLarge *http.MaxBytesError
 		switch {
 		case errors.As(err, &tooLarge):
-			return fault.New(fault.TooLarge, "the body is larger than %d bytes", maxBody)
+			return fault.New(fault.TooLarge, "the body is larger than %d bytes", MaxBody)
 		case err != nil:
 			return fault.Wrap(err, fault.Invalid, "the body could not be read")
 		}

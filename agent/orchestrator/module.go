@@ -119,7 +119,7 @@ var _ mesh.Module = (*Module)(nil)
 
 // New makes the module.
 func New(deps Deps) *Module {
-	m := &Module{deps: deps, streams: limit.NewGate("open streams", maxStreamsOfUser, maxStreams)}
+	m := &Module{deps: deps, streams: limit.NewGate("open streams", MaxStreamsOfUser, MaxStreams)}
 	e := echo.New()
 	e.HTTPErrorHandler = handleError
 	e.Use(recoverPanics, requireCaller, plainParams, limitBody, requireJSON)

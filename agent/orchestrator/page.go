@@ -13,10 +13,10 @@ import (
 	"agentmesh/app/platform/fault"
 )
 
-// How many items a list has when nothing is said, and at most.
+// How many items a list has when nothing is said, and MaxItems at most.
 const (
 	usualLimit = 50
-	mostItems  = 200
+	MaxItems   = 200
 )
 
 // part is the part of a list that a request asks for.
@@ -30,7 +30,7 @@ type part struct {
 func partOf(c echo.Context, list string, usual int) (part, error) {
 	p := part{list: list, Page: agent.Page{Limit: usual}}
 	if raw := c.QueryParam("limit"); raw != "" {
-		most := max(usual, mostItems)
+		most := max(usual, MaxItems)
 		n, err := strconv.Atoi(raw)
 		if err != nil || n < 1 || n > most {
 			return part{}, fault.New(fault.Invalid, "limit must be a number from 1 to %d", most)
@@ -80,7 +80,7 @@ func listWhole[T any](c echo.Context, name string, all []T, key func(T) string, 
 	if err != nil {
 		return err
 	}
-	p, err := partOf(c, name, mostItems)
+	p, err := partOf(c, name, MaxItems)
 	if err != nil {
 		return err
 	}

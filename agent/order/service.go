@@ -10,9 +10,9 @@ import (
 	"agentmesh/capability"
 )
 
-// holdMargin is how much longer than its question a hold lives, so that a yes in the last second finds
+// HoldMargin is how much longer than its question a hold lives, so that a yes in the last second finds
 // it.
-const holdMargin = 10 * time.Minute
+const HoldMargin = 10 * time.Minute
 
 // Deps are the parts that the service works with.
 type Deps struct {
@@ -198,7 +198,7 @@ func (s *Service) holds(ctx context.Context, call capability.Call, key string) b
 // hold reserves the stock of a quote, at the quoted prices or not at all. With an error it tells whether
 // something may be held all the same: the answer was lost, or the price is another one.
 func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) (maybeHeld bool, err error) {
-	ttl := s.deps.ConfirmationTTL + holdMargin
+	ttl := s.deps.ConfirmationTTL + HoldMargin
 	var r reservation
 	err = s.call(ctx, call, key, "reserve_stock", map[string]any{
 		"key": key, "group": call.ID, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),

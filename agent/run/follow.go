@@ -17,8 +17,8 @@ import (
 	"agentmesh/app/platform/text"
 )
 
-// heartbeat is how often a silent stream shows that it is alive; the journal is read again with it.
-const heartbeat = 15 * time.Second
+// Heartbeat is how often a silent stream shows that it is alive; the journal is read again with it.
+const Heartbeat = 15 * time.Second
 
 // Cursor is a place in a run's stream: the number of the last event seen and, if that began a message,
 // how many characters of it were seen.
@@ -94,7 +94,7 @@ type follower struct {
 
 // follow tells whether the run has ended.
 func (f *follower) follow(ctx context.Context) bool {
-	beat := time.NewTimer(heartbeat)
+	beat := time.NewTimer(Heartbeat)
 	defer beat.Stop()
 	if err := f.resume(ctx); err != nil {
 		f.yield(Update{}, err)
@@ -115,7 +115,7 @@ func (f *follower) follow(ctx context.Context) bool {
 		select {
 		case <-changed:
 		case <-beat.C:
-			beat.Reset(heartbeat)
+			beat.Reset(Heartbeat)
 			if !f.yield(Update{At: f.place()}, nil) {
 				return false
 			}

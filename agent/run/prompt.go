@@ -15,9 +15,10 @@ import (
 //go:embed prompts/system.md
 var systemPrompt string
 
+// HistoryLimit and ResultLimit bound a prompt.
 const (
-	historyLimit = 60       // messages of earlier runs in a prompt
-	resultLimit  = 16 << 10 // bytes of one tool result in a prompt
+	HistoryLimit = 60       // messages of earlier runs in a prompt
+	ResultLimit  = 16 << 10 // bytes of one tool result in a prompt
 )
 
 // route decides which skills, and so which tools, this message gets. It reads the user's installations
@@ -70,7 +71,7 @@ func (s *Service) prompt(ctx context.Context, j agent.Journal, last bool) (agent
 	if err != nil {
 		return agent.Prompt{}, fmt.Errorf("build prompt: %w", err)
 	}
-	history, err := s.deps.Store.History(ctx, j.Run.UserID, j.Run.ThreadID, true, historyLimit)
+	history, err := s.deps.Store.History(ctx, j.Run.UserID, j.Run.ThreadID, true, HistoryLimit)
 	if err != nil {
 		return agent.Prompt{}, fmt.Errorf("build prompt: %w", err)
 	}
@@ -140,8 +141,8 @@ func capResults(messages []agent.Message) []agent.Message {
 		switch {
 		case m.Text == "":
 			out[i].Text = string(capability.NoResult())
-		case len(m.Text) > resultLimit:
-			out[i].Text = strings.ToValidUTF8(m.Text[:resultLimit], "") + "\n[cut: the result was longer; ask for less]"
+		case len(m.Text) > ResultLimit:
+			out[i].Text = strings.ToValidUTF8(m.Text[:ResultLimit], "") + "\n[cut: the result was longer; ask for less]"
 		}
 	}
 	return out

@@ -67,6 +67,7 @@ func doors() map[string]string {
 		"github.com/spf13/cobra":                 "app",
 		"github.com/spf13/pflag":                 "app",
 		"github.com/rs/zerolog":                  "app/platform/flow app",
+		"go.yaml.in/yaml/v3":                     "app",
 		"github.com/prometheus/client_golang":    "app",
 		"github.com/modelcontextprotocol/go-sdk": "mcp",
 		"github.com/a2aproject/a2a-go/v2":        "a2a",

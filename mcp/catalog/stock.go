@@ -152,6 +152,10 @@ type Store interface {
 	Reservation(ctx context.Context, key string) (Reservation, error)
 	// Return gives the stock of a committed reservation back.
 	Return(ctx context.Context, key string) (Reservation, error)
+	// Shelves gives all dishes with what is held of them, in the order of their ids.
+	Shelves(ctx context.Context) ([]Shelf, error)
+	// Edit does all edits or none, as Plan says; a dry one only tells.
+	Edit(ctx context.Context, edits []Edit, dry bool) ([]Change, error)
 	// Expire ends the holds whose time is over and tells how many.
 	Expire(ctx context.Context, now time.Time) (int, error)
 	// Ping tells whether the store can work.

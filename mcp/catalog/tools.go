@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"agentmesh/app/platform/fault"
@@ -12,7 +13,8 @@ import (
 
 const defaultLimit = 20
 
-// tools are the service's operations as MCP tools: three for everybody, six for the mesh's own modules.
+// tools are the service's operations as MCP tools: three for everybody, six for the mesh's own modules, two
+// for the operator.
 func (m *Module) tools() []mcp.Tool {
 	reading := []mcp.Tool{
 		{
@@ -36,7 +38,7 @@ func (m *Module) tools() []mcp.Tool {
 	for i := range reading {
 		reading[i].ReadOnly, reading[i].Idempotent = true, true
 	}
-	return append(reading, m.stockTools()...)
+	return slices.Concat(reading, m.stockTools(), m.operatorTools())
 }
 
 func (m *Module) stockTools() []mcp.Tool {

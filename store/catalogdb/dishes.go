@@ -85,15 +85,21 @@ func (c *DB) seed(ctx context.Context) error {
 }
 
 func insertDish(ctx context.Context, tx *sql.Tx, d catalog.Dish) error {
-	allergens, errA := json.Marshal(d.Allergens)
-	tags, errT := json.Marshal(d.Tags)
-	weekdays, errW := json.Marshal(d.Weekdays)
-	if err := errors.Join(errA, errT, errW); err != nil {
+	allergens, tags, weekdays, err := lists(d)
+	if err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO dishes (id, name, name_en, category, description, description_en,
+	_, err = tx.ExecContext(ctx, `INSERT INTO dishes (id, name, name_en, category, description, description_en,
 		price_fen, initial, available, spicy, vegetarian, allergens, tags, weekdays) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		d.ID, d.Name, d.NameEn, d.Category, d.Description, d.DescriptionEn, d.PriceFen, d.Stock, d.Stock,
-		d.Spicy, d.Vegetarian, string(allergens), string(tags), string(weekdays))
+		d.Spicy, d.Vegetarian, allergens, tags, weekdays)
 	return err
+}
+
+// lists writes the lists of a dish as the columns keep them.
+func lists(d catalog.Dish) (allergens, tags, weekdays string, err error) {
+	a, errA := json.Marshal(d.Allergens)
+	t, errT := json.Marshal(d.Tags)
+	w, errW := json.Marshal(d.Weekdays)
+	return string(a), string(t), string(w), errors.Join(errA, errT, errW)
 }

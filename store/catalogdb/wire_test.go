@@ -2,6 +2,7 @@ package catalogdb_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -175,17 +176,48 @@ func TestWire_PublicEndpointReadsOnly(t *testing.T) {
 	if got, want := names(public), "get_food_item list_menu_by_day search_food_catalog"; got != want {
 		t.Errorf("got public tools %q, want %q", got, want)
 	}
-	if got := strings.Fields(names(m.client)); len(got) != 9 {
-		t.Errorf("got tools %q with the key, want nine", got)
+	if got := strings.Fields(names(m.client)); len(got) != 11 {
+		t.Errorf("got tools %q with the key, want eleven", got)
 	}
-	_, err := public.CallTool(t.Context(), "deduct_stock", map[string]any{"dishId": "food-001", "quantity": 1})
-	wantCode(t, err, fault.NotFound)
+	for tool, args := range map[string]any{
+		"deduct_stock": map[string]any{"dishId": "food-001", "quantity": 1}, catalog.ToolShelves: map[string]any{},
+		catalog.ToolEdit: catalog.Edits{Dishes: []catalog.Edit{{ID: "food-001", Stock: ptr(0)}}},
+	} {
+		_, err := public.CallTool(t.Context(), tool, args)
+		wantCode(t, err, fault.NotFound)
+	}
 	if got := stock(t, m.db, "food-001"); got != 40 {
 		t.Errorf("got %d, want nothing deducted", got)
 	}
 }
 
 // TestWire_SweeperInABubble runs the whole module, database and all, on a clock that does not wait.
+// The operator's tools over the wire: the whole list, and every mistake in one answer.
+func TestWire_Operator(t *testing.T) {
+	t.Parallel()
+	m := start(t, newClock().now)
+	m.call(t, "reserve_stock", wanted("k", line("food-001", 2)))
+	raw, err := m.client.CallTool(t.Context(), catalog.ToolEdit, catalog.Edits{Dishes: []catalog.Edit{{ID: "food-001", Add: ptr(5), Tags: []string{}}}})
+	var done catalog.Changes
+	if err := errors.Join(err, json.Unmarshal(raw, &done)); err != nil || done.Changes[0].Held != 2 || len(done.Changes[0].Fields) != 2 {
+		t.Fatalf("got %s, %v", raw, err)
+	}
+	raw, err = m.client.CallTool(t.Context(), catalog.ToolShelves, map[string]any{})
+	var list catalog.Shelves
+	if err := errors.Join(err, json.Unmarshal(raw, &list)); err != nil || len(list.Shelves) < 24 {
+		t.Fatalf("got %s, %v", raw, err)
+	}
+	if s := list.Shelves[0]; s.ID != "food-001" || s.Stock != 45 || s.Held != 2 || s.Price != "32.00" || len(s.Tags) != 0 {
+		t.Errorf("got %+v", s)
+	}
+	_, err = m.client.CallTool(t.Context(), catalog.ToolEdit, catalog.Edits{Dishes: []catalog.Edit{{ID: "food-001", Stock: ptr(1)}, {ID: "x"}}})
+	wantCode(t, err, fault.Invalid)
+	if text := fault.MessageOf(err); !strings.Contains(text, "dish 1 (food-001): stock") || !strings.Contains(text, "dish 2 (x)") {
+		t.Errorf("got %q, want both mistakes", text)
+	}
+	checkBooks(t, m.db)
+}
+
 func TestWire_SweeperInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := start(t, time.Now)

@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"sync"
@@ -70,6 +71,19 @@ func Open(ctx context.Context, path string, now time.Time) (*DB, error) {
 	ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	d.writer.Go(func() { d.work(ctx) })
 	return d, nil
+}
+
+// Check looks for damage in a file of spans that exists, also beside the process that owns it.
+func Check(ctx context.Context, path string) error {
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return fmt.Errorf("check %s: %w", path, err)
+	}
+	db, err := store.OpenReader(ctx, path, folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Check(ctx), db.Close())
 }
 
 // Record keeps a span for the next batch. When more come than can be written, the newest are lost, and

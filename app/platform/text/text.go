@@ -3,7 +3,6 @@
 package text
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 )
@@ -87,13 +86,4 @@ func Clip(s string, n int) string {
 		short += "…"
 	}
 	return short
-}
-
-// Yuan writes an amount of fen as yuan with two decimals.
-func Yuan(fen int64) string {
-	sign := ""
-	if fen < 0 {
-		sign, fen = "-", -fen
-	}
-	return fmt.Sprintf("%s%d.%02d", sign, fen/100, fen%100)
 }

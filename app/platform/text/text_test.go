@@ -102,6 +102,20 @@ func TestYuan(t *testing.T) {
 	}
 }
 
+func TestFen(t *testing.T) {
+	t.Parallel()
+	for amount, want := range map[string]int64{"0": 0, "32": 3200, "32.5": 3250, "32.00": 3200, "19.90": 1990, "0.10": 10, "007": 700} {
+		if got, err := text.Fen(amount); err != nil || got != want {
+			t.Errorf("Fen(%q): got %d, %v, want %d", amount, got, err, want)
+		}
+	}
+	for _, amount := range []string{"", "-1", "1.234", "1e3", "1,5", ".5", "5.", "¥5", " 5", "５", "9999999999999"} {
+		if got, err := text.Fen(amount); err == nil {
+			t.Errorf("Fen(%q): got %d, want an error", amount, got)
+		}
+	}
+}
+
 func TestWeekday(t *testing.T) {
 	t.Parallel()
 	zh, en := "星期一 星期二 星期三 星期四 星期五 星期六 星期日", "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"

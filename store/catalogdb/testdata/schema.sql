@@ -15,6 +15,22 @@ CREATE TABLE dishes (
     weekdays       TEXT    NOT NULL CHECK (json_valid(weekdays))
 ) STRICT;
 
+CREATE TABLE price_ledger (
+    n        INTEGER PRIMARY KEY,
+    dish_id  TEXT    NOT NULL REFERENCES dishes (id),
+    from_fen INTEGER NOT NULL,
+    to_fen   INTEGER NOT NULL CHECK (to_fen >= 0 AND to_fen <> from_fen),
+    ts       INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX price_ledger_dish ON price_ledger (dish_id);
+
+CREATE TRIGGER price_ledger_no_delete BEFORE DELETE ON price_ledger
+BEGIN SELECT RAISE(ABORT, 'the price ledger is append only'); END;
+
+CREATE TRIGGER price_ledger_no_update BEFORE UPDATE ON price_ledger
+BEGIN SELECT RAISE(ABORT, 'the price ledger is append only'); END;
+
 CREATE TABLE reservation_lines (
     rkey     TEXT    NOT NULL REFERENCES reservations (rkey),
     dish_id  TEXT    NOT NULL REFERENCES dishes (id),
@@ -41,13 +57,14 @@ CREATE INDEX reservations_held ON reservations (expires_at) WHERE state = 'HELD'
 
 CREATE INDEX reservations_owner ON reservations (owner) WHERE state = 'HELD';
 
-CREATE TABLE stock_ledger (
+CREATE TABLE "stock_ledger" (
     n       INTEGER PRIMARY KEY,
-    rkey    TEXT    NOT NULL REFERENCES reservations (rkey),
+    rkey    TEXT    REFERENCES reservations (rkey),
     dish_id TEXT    NOT NULL REFERENCES dishes (id),
     delta   INTEGER NOT NULL CHECK (delta <> 0),
-    why     TEXT    NOT NULL CHECK (why IN ('reserve', 'release', 'expire', 'return')),
-    ts      INTEGER NOT NULL
+    why     TEXT    NOT NULL CHECK (why IN ('reserve', 'release', 'expire', 'return', 'restock')),
+    ts      INTEGER NOT NULL,
+    CHECK ((why = 'restock') = (rkey IS NULL))
 ) STRICT;
 
 CREATE INDEX stock_ledger_dish ON stock_ledger (dish_id);

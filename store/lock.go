@@ -1,0 +1,32 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// ErrInUse says that another process has the lock of a file.
+var ErrInUse = errors.New("the file is in use")
+
+// lockFile takes the lock of a database and writes into it whose it is. The file stays, because removing
+// it would let two processes lock two files.
+func lockFile(path string) (*os.File, error) {
+	file, err := Lock(path)
+	if errors.Is(err, ErrInUse) {
+		owner, _ := os.ReadFile(path)
+		return nil, fmt.Errorf("%w by process %s: stop that one first, or choose another folder", err, strings.TrimSpace(string(owner)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = file.Truncate(0); err == nil {
+		_, err = fmt.Fprintf(file, "%d\n", os.Getpid())
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}

@@ -1,0 +1,73 @@
+package rundb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"agentmesh/agent/order"
+	"agentmesh/store"
+)
+
+// OpenReader opens a database that exists only to look at it, also beside the process that owns it.
+func OpenReader(ctx context.Context, path string) (*DB, error) {
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	db, err := store.OpenReader(ctx, path, folder)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{DB: db}, nil
+}
+
+// Invariant checks that orders agree in themselves (design, section 7): one for an invocation, none sold
+// without a CONFIRMED question, sums that are the sums of their lines. The questions of a deleted
+// conversation are gone, while its orders stay.
+func (db *DB) Invariant(ctx context.Context) error {
+	wrong, err := collect(ctx, db.Read(), func(row scanner) (string, error) {
+		var text string
+		err := row.Scan(&text)
+		return text, err
+	}, `SELECT printf('order %s was sold without a CONFIRMED question', o.id) FROM orders o
+			WHERE o.status IN ('CONFIRMED', 'CANCELLED') AND EXISTS (SELECT 1 FROM runs r WHERE r.id = o.run_id)
+			AND NOT EXISTS (SELECT 1 FROM confirmations c WHERE c.invocation_id = o.invocation_id AND c.status = 'CONFIRMED')
+		UNION ALL
+		SELECT printf('invocation %s has %d orders', invocation_id, count(*)) FROM orders GROUP BY invocation_id HAVING count(*) > 1
+		UNION ALL
+		SELECT printf('order %s: its total is %d fen and its lines make %d', id, total_fen, lines) FROM
+			(SELECT o.id, o.total_fen, coalesce((SELECT sum(l.quantity * l.unit_fen) FROM order_lines l WHERE l.order_n = o.n), 0) AS lines FROM orders o)
+			WHERE total_fen <> lines`)
+	if err != nil {
+		return fmt.Errorf("check orders: %w", err)
+	}
+	if len(wrong) > 0 {
+		return errors.New("check orders: " + strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// AllOrders lists the orders of everybody, oldest first.
+func (db *DB) AllOrders(ctx context.Context) ([]order.Order, error) {
+	out, err := db.orders(ctx, `ORDER BY n`)
+	if err != nil {
+		return nil, fmt.Errorf("list orders: %w", err)
+	}
+	return out, nil
+}
+
+// Queued lists the reservations whose release waits in the outbox.
+func (db *DB) Queued(ctx context.Context) ([]string, error) {
+	out, err := collect(ctx, db.Read(), func(row scanner) (string, error) {
+		var key string
+		err := row.Scan(&key)
+		return key, err
+	}, `SELECT okey FROM outbox WHERE done_at = 0`)
+	if err != nil {
+		return nil, fmt.Errorf("list the outbox: %w", err)
+	}
+	return out, nil
+}
