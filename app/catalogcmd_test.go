@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -114,9 +115,12 @@ func TestCatalogCommand_NoCatalog(t *testing.T) {
 // than the person saw, nor more than there is, and the books agree.
 func TestCatalogCommand_UnderAnOpenQuestion(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string][]string{
-		"the price": {"price", "food-001", "99.00"},
-		"the stock": {"restock", "food-001", "1"},
+	for name, c := range map[string]struct {
+		command []string
+		asked   int // what the person is asked about in the end, in fen
+	}{
+		"the price": {[]string{"price", "food-001", "99.00"}, 9900},
+		"the stock": {[]string{"restock", "food-001", "1"}, 3200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -127,9 +131,17 @@ func TestCatalogCommand_UnderAnOpenQuestion(t *testing.T) {
 				t.Errorf("below what is held: got %d %s", status, errs)
 			}
 			wantWords(t, "list", mustRun(t, "catalog", "list", "--data", m.Dir), "32.00       40     1  1 2")
-			mustRun(t, append([]string{"catalog", "--data", m.Dir}, command...)...)
-			if status, body := m.Do("ann", http.MethodPost, "/runs/"+talk.RunID+"/confirm", `{"confirmationId":"`+q.ID+`"}`); status != http.StatusOK {
-				t.Fatalf("confirm: %d %s", status, body)
+			mustRun(t, append([]string{"catalog", "--data", m.Dir}, c.command...)...)
+			status, body := talk.Decide("confirm", q)
+			if c.asked != 3200 {
+				if status != http.StatusConflict || !strings.Contains(body, "confirmation_replaced") {
+					t.Fatalf("a yes to the old price: %d %s, want a new question", status, body)
+				}
+				q = talk.Question()
+				status, body = talk.Decide("confirm", q)
+			}
+			if status != http.StatusOK || !strings.Contains(string(q.Summary), fmt.Sprintf(`"totalFen":%d`, c.asked)) {
+				t.Fatalf("confirm: %d %s of %s", status, body, q.Summary)
 			}
 			talk.Rest()
 			var list struct {
@@ -139,11 +151,11 @@ func TestCatalogCommand_UnderAnOpenQuestion(t *testing.T) {
 				}
 			}
 			m.Get("ann", "/api/v1/orders", &list)
-			if len(list.Items) != 1 || list.Items[0].TotalFen != 3200 {
+			if len(list.Items) != 1 || list.Items[0].TotalFen != c.asked || list.Items[0].Status != "CONFIRMED" {
 				t.Errorf("orders: %+v, want the one that was shown", list.Items)
 			}
-			if name == "the stock" && (list.Items[0].Status != "CONFIRMED" || stock(t, m, "food-001") != 0) {
-				t.Errorf("orders: %+v, left %d", list.Items, stock(t, m, "food-001"))
+			if left := stock(t, m, "food-001"); name == "the stock" && left != 0 {
+				t.Errorf("left %d", left)
 			}
 			m.Stop()
 			checkBooks(t, m.Dir)

@@ -194,7 +194,7 @@ func TestGroup_Migration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, undo := range []string{`DROP INDEX reservations_group`, `ALTER TABLE reservations DROP COLUMN grp`, `PRAGMA user_version = 1`} {
+	for _, undo := range []string{`DROP INDEX reservations_group`, `ALTER TABLE reservations DROP COLUMN grp`, `DROP TABLE price_ledger`, `PRAGMA user_version = 1`} {
 		if _, err := raw.Exec(undo); err != nil {
 			t.Fatal(err)
 		}
