@@ -142,7 +142,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 // a module that has the internal key, which no web page can know.
 func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
 	next = limitTimes(authenticate(a.keys, a.wiring.network, next))
-	strict := guard(allowedHosts(addr, a.config), next)
+	strict := guard(allowedHosts(addr, a.config), a.config.AllowOrigins, next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.wiring.network.HasKey(r) {
 			next.ServeHTTP(w, r)

@@ -29,6 +29,7 @@ type Config struct {
 	TimeZone        string
 	PublicURL       string
 	AllowHosts      []string
+	AllowOrigins    []string
 	Insecure        bool
 	LogLevel        string
 
@@ -88,6 +89,7 @@ func settings(c *Config) []setting {
 		text("time-zone", "AGENTMESH_TIME_ZONE", "Asia/Shanghai", "the canteen's time zone, in which \"today\" is computed", &c.TimeZone),
 		text("public-url", "AGENTMESH_PUBLIC_URL", "", "base URL under which others reach the main listener", &c.PublicURL),
 		list("allow-host", "AGENTMESH_ALLOW_HOST", "a further Host to answer to; repeatable", &c.AllowHosts),
+		list("allow-origin", "AGENTMESH_ALLOW_ORIGIN", "an origin elsewhere whose pages may call, such as http://localhost:5173; repeatable", &c.AllowOrigins),
 		truth("insecure", "AGENTMESH_INSECURE", "listen beyond loopback although no keys are configured", &c.Insecure),
 		text("log-level", "AGENTMESH_LOG_LEVEL", "warn", "debug, info, warn, error or off", &c.LogLevel),
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
@@ -221,6 +223,11 @@ func (c *Config) check() error {
 	}
 	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "" {
 		wrong("--time-zone", "%q is not a time zone", c.TimeZone)
+	}
+	for _, origin := range c.AllowOrigins {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || origin != u.Scheme+"://"+u.Host {
+			wrong("--allow-origin", "%q is not an origin, such as http://localhost:5173; there is no wildcard", origin)
+		}
 	}
 	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 		wrong("--public-url", "%q is not an http or https address", c.PublicURL)

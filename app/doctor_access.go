@@ -40,6 +40,9 @@ func (d *doctor) access() {
 	if keyless {
 		d.warn("access", "'agentmesh key add NAME' makes every caller need a key", "no keys are configured: every program on this machine is trusted")
 	}
+	if keyless && len(d.config.AllowOrigins) > 0 {
+		d.warn("access", "make keys with 'agentmesh key add'", "every page of %s may do everything here", strings.Join(d.config.AllowOrigins, ", "))
+	}
 	if len(trusting)+len(open) == 0 && !keyless {
 		d.ok("access", "loopback only, and every caller needs a key")
 	}

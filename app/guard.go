@@ -11,8 +11,9 @@ import (
 )
 
 // guard refuses requests for other hosts and from other origins, on every route: a web page elsewhere
-// must not reach a program on this machine, not even by making its own name point here.
-func guard(hosts []string, next http.Handler) http.Handler {
+// must not reach a program on this machine, not even by making its own name point here. Origins are those
+// elsewhere that the operator lets in (CORS); none but when configured.
+func guard(hosts, origins []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -21,12 +22,36 @@ func guard(hosts []string, next http.Handler) http.Handler {
 			fault.Write(w, fault.New(fault.Denied, "this server does not answer to the host %q; --allow-host or --public-url adds one", r.Host))
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" && !sameOrigin(origin, hosts) {
-			fault.Write(w, fault.New(fault.Denied, "requests from the origin %q are not allowed", origin))
+		origin := r.Header.Get("Origin")
+		switch {
+		case origin == "" || sameOrigin(origin, hosts):
+		case slices.Contains(origins, origin):
+			if letIn(h, origin, r) {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
+		default:
+			fault.Write(w, fault.New(fault.Denied, "requests from the origin %q are not allowed; --allow-origin adds one", origin))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// letIn says in the answer's headers what an allowed origin's pages may do, and tells whether that was all
+// they asked (Fetch, section 3.3: a preflight). Cookies are not among it: a key goes in Authorization.
+func letIn(h http.Header, origin string, r *http.Request) (preflight bool) {
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "X-Run-Id, X-Trace-Id")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Add("Vary", "Origin")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Traceparent, X-User-ID, A2A-Version, MCP-Protocol-Version, MCP-Session-Id")
+	h.Set("Access-Control-Max-Age", "600")
+	return true
 }
 
 func sameOrigin(origin string, hosts []string) bool {

@@ -144,11 +144,11 @@ func (p *process) ask(thread, message string) (text, trace string) {
 	return text, resp.Header.Get("X-Trace-Id")
 }
 
-// trace runs the command that shows a trace.
-func (p *process) trace(id string) string {
+// trace runs the command that shows a trace; it finds the program by the data folder.
+func (p *process) trace(dir, id string) string {
 	p.t.Helper()
 	var out, errs bytes.Buffer
-	if status := app.Run([]string{"trace", id, "--url", p.url}, &out, &errs); status != 0 {
+	if status := app.Run([]string{"trace", id, "--data", dir}, &out, &errs); status != 0 {
 		p.t.Fatalf("trace: %d %s", status, errs.String())
 	}
 	return out.String()
@@ -183,7 +183,7 @@ func TestFiveProcesses(t *testing.T) {
 			}
 		}
 	}
-	if got := front.trace(trace); !strings.Contains(got, "mcp                  tools/call list_menu_by_day") || strings.Contains(got, "missing") {
+	if got := front.trace(dir, trace); !strings.Contains(got, "mcp                  tools/call list_menu_by_day") || strings.Contains(got, "missing") {
 		t.Errorf("got the trace\n%s", got)
 	}
 	if text, _ := front.ask("t2", "上海天气怎么样？"); !strings.Contains(text, "℃") {
@@ -194,7 +194,7 @@ func TestFiveProcesses(t *testing.T) {
 	if text, _ := front.ask("t3", "帮我订一份水煮牛肉。"); strings.Contains(text, "order-") || text == "" {
 		t.Errorf("with Food dead the order was answered with %q", text)
 	}
-	if got := front.trace(trace); !strings.Contains(got, "food did not answer") || !strings.Contains(got, "tools/call list_menu_by_day") {
+	if got := front.trace(dir, trace); !strings.Contains(got, "food did not answer") || !strings.Contains(got, "tools/call list_menu_by_day") {
 		t.Errorf("with Food dead got the trace\n%s\nwant what the others know of it", got)
 	}
 	if status := ready(t, gateway); status != http.StatusServiceUnavailable {
@@ -205,7 +205,7 @@ func TestFiveProcesses(t *testing.T) {
 	if text, _ := front.ask("t4", "帮我订一份水煮牛肉。"); !strings.Contains(text, "order-") {
 		t.Errorf("with Food back the order was answered with %q", text)
 	}
-	if got := front.trace(trace); !strings.Contains(got, "invoke_agent Food Agent") {
+	if got := front.trace(dir, trace); !strings.Contains(got, "invoke_agent Food Agent") {
 		t.Errorf("with Food back got the trace\n%s\nwant Food's spans from before it died", got)
 	}
 	for end := time.Now().Add(5 * time.Second); ready(t, gateway) != http.StatusOK; {

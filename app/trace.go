@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,17 +27,28 @@ type program struct{ url, key, user string }
 
 // bindProgram gives a command the flags that say which program it asks, and as whom.
 func bindProgram(cmd *cobra.Command, p *program) {
-	cmd.Flags().StringVar(&p.url, "url", envOr("AGENTMESH_URL", "http://127.0.0.1:8000"), "address of the running program [AGENTMESH_URL]")
+	cmd.Flags().StringVar(&p.url, "url", "", "address of the running program; that of the data folder when left out")
 	cmd.Flags().StringVar(&p.user, "user", "", "who asks, where no keys are configured")
 	cmd.Long = strings.TrimSpace(cmd.Short + ".\n\n" + cmd.Long + "\n\nWhere keys are configured, AGENTMESH_KEY holds yours.")
 	p.key = os.Getenv("AGENTMESH_KEY")
 }
 
-func envOr(name, otherwise string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
+// find looks for the program that runs on a data folder, when no address is given.
+func (p *program) find(data string) error {
+	if p.url != "" {
+		return nil
 	}
-	return otherwise
+	found, err := running(data)
+	if err != nil {
+		return err
+	}
+	for _, i := range found {
+		if slices.Contains(i.Modules, "orchestrator") {
+			p.url = i.URL
+			return nil
+		}
+	}
+	return fmt.Errorf("%w; --url names a program elsewhere", nothingRuns(data))
 }
 
 // get reads a JSON answer. A problem is told in the program's own words.
@@ -74,25 +86,31 @@ func (p *program) get(ctx context.Context, path string, into any) error {
 
 func traceCommand() *cobra.Command {
 	var p program
+	var c Config
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "trace ID", Short: "Show one chain through all modules, and who took the time", Args: cobra.ExactArgs(1),
 		Long: "ID is a trace id, the id of a run, or a client's label for it while that is unique.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := p.trace(cmd.Context(), args[0])
+			if _, err := c.resolve(cmd); err != nil {
+				return err
+			}
+			if err := p.find(c.Data); err != nil {
+				return err
+			}
+			t, err := p.trace(commandContext(cmd), args[0])
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				out := json.NewEncoder(cmd.OutOrStdout())
-				out.SetIndent("", "  ")
-				return out.Encode(t)
+				return printJSON(cmd.OutOrStdout(), t)
 			}
 			return printTrace(cmd.OutOrStdout(), t)
 		},
 	}
 	bindProgram(cmd, &p)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.bindFlags(cmd.Flags(), "data")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
