@@ -92,6 +92,7 @@ type Run struct {
 	Skills       []string // routed for this run
 	Tools        []string // offered in this run
 	Modern       bool     // the client named a protocolVersion
+	Origin       Origin
 	Active       time.Duration
 	CancelReason FinishReason // set once somebody asked to cancel
 	CreatedAt    time.Time
@@ -99,6 +100,15 @@ type Run struct {
 	EndedAt      time.Time
 	Head         int64 // number of the last event
 }
+
+// Origin says what started a run.
+type Origin string
+
+// The origins of runs so far.
+const (
+	ByAPI  Origin = "api"  // POST /api/v1/runs
+	ByAGUI Origin = "agui" // POST /agui, or a CopilotKit page
+)
 
 // Usage counts tokens as the endpoint reported them.
 type Usage struct {

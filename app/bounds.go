@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"agentmesh/a2a"
+	"agentmesh/agent"
 	"agentmesh/agent/agui"
 	"agentmesh/agent/openai"
 	"agentmesh/agent/orchestrator"
@@ -38,8 +39,8 @@ func bounds() []bound {
 		{"items of one page of a list", strconv.Itoa(orchestrator.MaxItems)},
 		{"an idle connection", idleTime.String()},
 		{"heartbeat of a silent stream", run.Heartbeat.String()},
-		{"a left run: POST /api/v1/runs", leaveGrace.String()},
-		{"a left run: POST /agui", orchestrator.StandardGrace.String()},
+		{"a left run: POST /api/v1/runs", leaveTimes()[agent.ByAPI].String()},
+		{"a left run: POST /agui", leaveTimes()[agent.ByAGUI].String()},
 		{"model rounds of a run", strconv.Itoa(ofRun.Rounds)},
 		{"calls of a run", strconv.Itoa(ofRun.Calls)},
 		{"identical calls in a row", strconv.Itoa(ofRun.Repeats)},

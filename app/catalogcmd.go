@@ -150,11 +150,20 @@ func (c *Config) edit(cmd *cobra.Command, dry bool, edits []catalog.Edit, wrong 
 	return c.withCatalog(cmd, func(ctx context.Context, o operator) error {
 		changes, err := o.Edit(ctx, edits, dry || wrong != nil)
 		if err != nil || wrong != nil {
-			return errors.Join(wrong, inWords(err), errors.New("nothing was changed"))
+			return errors.Join(wrong, inWords(err), outcomeOf(err))
 		}
 		printChanges(cmd.OutOrStdout(), changes, dry)
 		return nil
 	})
+}
+
+// outcomeOf says what stands after edits that failed. Only who was answered knows.
+func outcomeOf(err error) error {
+	switch fault.CodeOf(err) {
+	case fault.Timeout, fault.Unavailable, fault.Cancelled, fault.Internal:
+		return errors.New("it is not known whether anything was changed: look with 'agentmesh catalog list'")
+	}
+	return errors.New("nothing was changed")
 }
 
 // inWords gives a fault without the path that it took.

@@ -11,8 +11,9 @@ import (
 const (
 	// bodyTime is how long the whole body of a request may take to arrive.
 	bodyTime = 15 * time.Second
-	// writeTime is how long a client may take to accept one piece of an answer.
-	writeTime = 60 * time.Second
+	// writeTime is how long a client may take to accept one piece of an answer. A watcher who stopped reading
+	// a stream is cut off; it comes back where it was.
+	writeTime = 30 * time.Second
 )
 
 // limitTimes cuts off clients that send a body, or read an answer, too slowly: they hold a connection and

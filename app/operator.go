@@ -18,7 +18,7 @@ import (
 )
 
 // operator is the catalog as its operator's commands need it. The database is one, and so is the running
-// program's catalog, over MCP with the internal key.
+// program's catalog, over MCP with the operator's key.
 type operator interface {
 	Shelves(ctx context.Context) ([]catalog.Shelf, error)
 	Edit(ctx context.Context, edits []catalog.Edit, dry bool) ([]catalog.Change, error)
@@ -62,7 +62,7 @@ type remoteCatalog struct {
 }
 
 func newRemoteCatalog(i instance, url string) *remoteCatalog {
-	hc := i.client(url)
+	hc := i.client()
 	return &remoteCatalog{client: mcp.NewClient(url+catalog.Path, hc), http: hc}
 }
 

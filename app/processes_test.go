@@ -186,6 +186,13 @@ func TestFiveProcesses(t *testing.T) {
 	if got := front.trace(dir, trace); !strings.Contains(got, "mcp                  tools/call list_menu_by_day") || strings.Contains(got, "missing") {
 		t.Errorf("got the trace\n%s", got)
 	}
+	// A catalog that hangs costs its own spans, and nobody else's.
+	_ = catalog.cmd.Process.Signal(syscall.SIGSTOP)
+	got := front.trace(dir, trace)
+	_ = catalog.cmd.Process.Signal(syscall.SIGCONT)
+	if strings.Count(got, "did not answer") != 1 || !strings.Contains(got, "mcp did not answer") || !strings.Contains(got, "invoke_agent Food Agent") {
+		t.Errorf("with a catalog that hangs got the trace\n%s", got)
+	}
 	if text, _ := front.ask("t2", "上海天气怎么样？"); !strings.Contains(text, "℃") {
 		t.Errorf("the weather was answered with %q", text)
 	}

@@ -36,7 +36,7 @@ type instance struct {
 	Modules         []string          `json:"modules"`
 	Peers           map[string]string `json:"peers"`
 	EnvironmentKeys bool              `json:"environmentKeys"` // callers' keys beside those of the folder
-	InternalKey     string            `json:"internalKey"`
+	OperatorKey     string            `json:"operatorKey"`
 
 	path string
 }
@@ -168,7 +168,7 @@ func escapeGlob(path string) string {
 func (a *App) instance() instance {
 	i := instance{
 		PID: os.Getpid(), Host: hostname(), Version: Version, URL: "http://" + dialable(a.Addr()), Listen: []string{a.Addr()}, StartedAt: time.Now().UTC(),
-		Modules: a.place.local, Peers: a.place.peers, EnvironmentKeys: len(a.keys.fixed) > 0, InternalKey: a.wiring.key,
+		Modules: a.place.local, Peers: a.place.peers, EnvironmentKeys: len(a.keys.fixed) > 0, OperatorKey: a.wiring.network.OperatorKey(),
 	}
 	for _, name := range a.place.local {
 		if _, split := a.place.split[name]; split {
@@ -196,12 +196,25 @@ func dialable(addr string) string {
 	return net.JoinHostPort("::1", port)
 }
 
-// client reaches modules at an address with the process's internal key.
-func (i instance) client(url string) *http.Client {
-	network := mesh.NewNetwork(i.InternalKey)
-	network.AddPeer("there", url)
+// operatorTransport adds the operator's key. It is for the addresses that a process of the data folder names.
+type operatorTransport struct {
+	key  string
+	base *http.Transport
+}
+
+func (t operatorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := r.Clone(r.Context())
+	out.Header.Set(mesh.HeaderOperator, t.key)
+	return t.base.RoundTrip(out)
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the pool.
+func (t operatorTransport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+// client reaches modules with the operator's key.
+func (i instance) client() *http.Client {
 	return &http.Client{
-		Transport: network.Transport(), Timeout: time.Minute,
+		Transport: operatorTransport{i.OperatorKey, http.DefaultTransport.(*http.Transport).Clone()}, Timeout: time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -221,7 +234,7 @@ func (i instance) ready(ctx context.Context) (readiness, bool, error) {
 	if err != nil {
 		return out, false, fmt.Errorf("ask %s: %w", i.URL, err)
 	}
-	client := i.client(i.URL)
+	client := i.client()
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(r)
 	if err != nil {

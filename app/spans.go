@@ -21,8 +21,11 @@ const (
 	spansFolder = "spans"
 	// spansPrefix is where each module's spans are read, by other modules only.
 	spansPrefix = "/spans/"
-	// spansTime bounds how long the spans of one module, and of those behind it, are waited for.
-	spansTime = 3 * time.Second
+	// spansTime bounds how long the spans of a module are waited for, for each module between it and the
+	// last one that it needs: whoever waits for others still answers in time, and says who did not.
+	spansTime = time.Second
+	// ownTime is how long a module may take for its own.
+	ownTime = 300 * time.Millisecond
 	// maxSpansAnswer is the largest answer that is read, in bytes.
 	maxSpansAnswer = 8 << 20
 )
@@ -31,6 +34,7 @@ const (
 // they run: who needs a module knows where it is.
 type moduleSpans struct {
 	name    string
+	height  int // how many modules may be behind it, one behind the other
 	now     func() time.Time
 	needs   []string
 	own     *spandb.DB // nil: the module keeps none of its own (the orchestrator's are in its journals)
@@ -41,12 +45,12 @@ type moduleSpans struct {
 
 // openSpans opens a module's spans and says how they are recorded.
 func (w *wiring) openSpans(ctx context.Context, r row) error {
-	m := &moduleSpans{name: r.name, needs: r.needs, now: w.now, baseURL: w.network.BaseURL, http: w.http, hasKey: w.network.HasKey}
+	m := &moduleSpans{name: r.name, height: height(r.name), needs: r.needs, now: w.now, baseURL: w.network.BaseURL, http: w.http, hasKey: w.network.HasKey}
 	w.spans[r.name] = m
 	if r.name == "orchestrator" {
 		return nil
 	}
-	db, err := spandb.Open(ctx, filepath.Join(w.config.Data, spansFolder, r.name+".db"), w.now())
+	db, err := spandb.Open(ctx, filepath.Join(w.config.Data, spansFolder, r.name+".db"), w.now)
 	if err != nil {
 		return err
 	}
@@ -63,6 +67,20 @@ func (m *moduleSpans) observe(r *http.Request, module string) (context.Context, 
 	return span.Observe(m.own, m.now)(r, module)
 }
 
+// height counts the modules behind one, along the longest way of the table of needs.
+func height(name string) int {
+	most := 0
+	for _, r := range table() {
+		if r.name != name {
+			continue
+		}
+		for _, need := range r.needs {
+			most = max(most, 1+height(need))
+		}
+	}
+	return most
+}
+
 // spansAnswer is what a module tells another one.
 type spansAnswer struct {
 	Spans   []span.Span `json:"spans"`
@@ -71,7 +89,7 @@ type spansAnswer struct {
 
 // Spans reads the spans of a chain, and names the modules that could not be asked.
 func (m *moduleSpans) Spans(ctx context.Context, traceID string) ([]span.Span, []string) {
-	ctx, stop := context.WithTimeout(flow.With(ctx, flow.IDs{}), spansTime) // reading a trace is no part of it
+	ctx, stop := context.WithTimeout(flow.With(ctx, flow.IDs{}), time.Duration(m.height)*spansTime+ownTime) // reading a trace is no part of it
 	defer stop()
 	var all spansAnswer
 	if m.own != nil {

@@ -67,9 +67,13 @@ func (i instance) stop(ctx context.Context, limit time.Duration, out io.Writer) 
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if gone, err := isGone(i.path); err != nil || gone {
+		gone, err := isGone(i.path)
+		if err != nil {
+			return fmt.Errorf("process %d was told to stop; whether it has is not known: %w", i.PID, err)
+		}
+		if gone {
 			fmt.Fprintf(out, "stopped process %d\n", i.PID)
-			return err
+			return nil
 		}
 		select {
 		case <-tick.C:

@@ -34,8 +34,10 @@ import (
 	"agentmesh/ui"
 )
 
-// leaveGrace is how long a run of POST /api/v1/runs goes on when nobody watches it (design, section 4).
-const leaveGrace = time.Minute
+// leaveTimes says how long a run goes on when nobody watches it (design, section 4).
+func leaveTimes() map[agent.Origin]time.Duration {
+	return map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}
+}
 
 // row is one module: its name, what it needs, and how it is made. Start follows the table, stop goes
 // backward.
@@ -103,7 +105,7 @@ func buildCatalog(ctx context.Context, w *wiring) (mesh.Module, error) {
 		return nil, err
 	}
 	w.closeLater(db)
-	return catalog.New(db, catalog.Options{Location: w.zone, Now: w.now, CanWrite: w.network.HasKey, Guarded: true}), nil
+	return catalog.New(db, catalog.Options{Location: w.zone, Now: w.now, CanWrite: w.network.HasKey, CanOperate: w.network.IsOperator, Guarded: true}), nil
 }
 
 func buildWeather(_ context.Context, w *wiring) (mesh.Module, error) {
@@ -174,7 +176,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Store: countedStore{db, w.counts, registry.Has}, Model: model, Registry: registry, Pipeline: pipeline,
 		Market: market, Now: w.now, NewID: flow.NewID,
 	}, run.Config{
-		ConfirmationTTL: w.config.ConfirmationTTL, LeaveGrace: leaveGrace,
+		ConfirmationTTL: w.config.ConfirmationTTL, Leave: leaveTimes(),
 		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
 	})
 	deps := orchestrator.Deps{

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -35,6 +36,7 @@ type Tool struct {
 	Idempotent   bool
 	Destructive  bool
 	Write        bool          // listed and served only with the write scope
+	Operate      bool          // listed and served only with the operator's scope
 	Timeout      time.Duration // default 30 s
 	Handle       func(ctx context.Context, args json.RawMessage) (any, error)
 }
@@ -48,6 +50,9 @@ type Options struct {
 	// CanWrite tells whether a request has the write scope; nil means that none has.
 	CanWrite func(*http.Request) bool
 
+	// CanOperate tells whether a request has the operator's scope; nil means that none has.
+	CanOperate func(*http.Request) bool
+
 	// Guarded says that whoever calls this handler has checked Host and Origin already. Otherwise
 	// the handler refuses foreign hosts on loopback and foreign origins everywhere.
 	Guarded bool
@@ -56,16 +61,18 @@ type Options struct {
 // NewHandler makes the endpoint of a set of tools. It is stateless and speaks both eras: 2026-07-28 and
 // the revisions with an initialize handshake. A tool whose schema is not valid is a bug and panics.
 func NewHandler(tools []Tool, opts Options) http.Handler {
-	var reading []Tool
-	for _, t := range tools {
-		if !t.Write {
-			reading = append(reading, t)
-		}
+	only := func(belongs func(Tool) bool) *sdk.Server {
+		return newServer(slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !belongs(t) }), opts)
 	}
-	public, full := newServer(reading, opts), newServer(tools, opts)
+	public := only(func(t Tool) bool { return !t.Write && !t.Operate })
+	writing := only(func(t Tool) bool { return !t.Operate })
+	operating := only(func(t Tool) bool { return !t.Write })
 	endpoint := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
-		if opts.CanWrite != nil && opts.CanWrite(r) {
-			return full
+		switch {
+		case opts.CanOperate != nil && opts.CanOperate(r):
+			return operating
+		case opts.CanWrite != nil && opts.CanWrite(r):
+			return writing
 		}
 		return public
 	}, &sdk.StreamableHTTPOptions{
@@ -118,7 +125,7 @@ func (t Tool) wire() *sdk.Tool {
 	if len(t.OutputSchema) > 0 {
 		out.OutputSchema = t.OutputSchema
 	}
-	if t.Write {
+	if t.Write || t.Operate {
 		// The MCP Apps label: hosts keep the tool from the model. A label, not a lock.
 		out.Meta = sdk.Meta{"ui": map[string]any{"visibility": []string{"app"}}}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
 )
 
 // Translator turns one run's log into AG-UI events. It keeps the order rules of the protocol whatever
@@ -245,6 +246,17 @@ func (t *Translator) Interrupted(open []Asked) []Event {
 	}
 	t.finished = true
 	return append(out, t.stamp(Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID, Outcome: outcome}, now))
+}
+
+// Broken ends a stream that cannot show its run any further. The run goes on; its own stream shows it again.
+func (t *Translator) Broken(err error) []Event {
+	if t.finished {
+		return nil
+	}
+	now := t.now()
+	t.finished = true
+	message := "the stream broke, not the run (" + fault.MessageOf(err) + "); follow it again"
+	return append(t.start(now), t.stamp(Event{Type: RunError, Message: message, Code: string(fault.CodeOf(err))}, now))
 }
 
 func (t *Translator) stamp(e Event, at time.Time) Event { return t.with(e, at, nil) }

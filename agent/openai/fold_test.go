@@ -11,9 +11,8 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"agentmesh/app/platform/redact"
-
 	"agentmesh/agent"
+	"agentmesh/app/platform/redact"
 )
 
 // folded reads a body as an answer.
@@ -21,6 +20,7 @@ func folded(body io.Reader) (agent.Answer, string, error) {
 	said := ""
 	f := fold{onText: func(delta string) { said += delta }, secrets: &redact.Set{}, hidden: redact.Stream{Set: &redact.Set{}}}
 	err := f.read(&http.Response{Body: io.NopCloser(body)})
+	f.flush()
 	var a agent.Answer
 	f.into(&a)
 	return a, said, err

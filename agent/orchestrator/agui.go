@@ -26,7 +26,7 @@ func (m *Module) startRun(c echo.Context) error {
 	if len(in.Resume) > 0 {
 		return fault.New(fault.Invalid, "resume belongs to POST /agui; here a decision is POST /api/v1/runs/{id}/confirm or /reject")
 	}
-	r, err := m.create(c, in)
+	r, err := m.create(c, in, agent.ByAPI)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (m *Module) startRun(c echo.Context) error {
 }
 
 // create stores the input's last message and its PENDING run.
-func (m *Module) create(c echo.Context, in agui.RunAgentInput) (agent.Run, error) {
+func (m *Module) create(c echo.Context, in agui.RunAgentInput, origin agent.Origin) (agent.Run, error) {
 	message, err := in.Last()
 	if err != nil {
 		return agent.Run{}, err
@@ -52,7 +52,7 @@ func (m *Module) create(c echo.Context, in agui.RunAgentInput) (agent.Run, error
 	}
 	return m.deps.Engine.Create(c.Request().Context(), run.Input{
 		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
-		Text: message.Text, Modern: in.ProtocolVersion != "",
+		Text: message.Text, Modern: in.ProtocolVersion != "", Origin: origin,
 	})
 }
 
@@ -160,9 +160,13 @@ func send(w *sse.Writer, events []agui.Event, at string) error {
 }
 
 // leave ends a stream before its run has ended. When the program stops while a question is open, the
-// client learns of it as an interrupt (design, section 6).
+// client learns of it as an interrupt (design, section 6); when the run cannot be read, that the stream broke.
 func (m *Module) leave(ctx context.Context, w *sse.Writer, t *agui.Translator, r agent.Run, cause error) {
 	if !errors.Is(cause, ErrShutdown) {
+		if ctx.Err() == nil {
+			flow.Log(ctx).Warn().Err(cause).Str("runId", r.ID).Msg("stream broke")
+			_ = send(w, t.Broken(cause), "")
+		}
 		return
 	}
 	mine, err := m.openIn(context.WithoutCancel(ctx), r.UserID, func(q agent.Confirmation) bool { return q.RunID == r.ID })

@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -14,9 +13,6 @@ import (
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/sse"
 )
-
-// StandardGrace is how long a run of POST /agui goes on when its stream breaks (design, section 4).
-const StandardGrace = 10 * time.Second
 
 // runStandard is AG-UI as the standard has it: a run that needs a person ends with the interrupt outcome,
 // and an input with resume answers it. It is a view of the same run and the same confirmation as the open
@@ -29,7 +25,7 @@ func (m *Module) runStandard(c echo.Context) error {
 	if len(in.Resume) > 0 {
 		return m.resume(c, in)
 	}
-	r, err := m.create(c, in)
+	r, err := m.create(c, in, agent.ByAGUI)
 	var open *run.OpenConfirmationError
 	if errors.As(err, &open) {
 		return m.interruptAgain(c, in)
@@ -113,11 +109,17 @@ func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfir
 	if err == nil {
 		return
 	}
-	flow.Log(ctx).Info().Err(err).Str("interruptId", k.confirmation.ID).Msg("resume did not decide")
+	line := flow.Log(ctx).Info()
+	if fault.CodeOf(err) == fault.Internal {
+		line = flow.Log(ctx).Error()
+	}
+	line.Err(err).Str("interruptId", k.confirmation.ID).Msg("resume did not decide")
 	var replaced *run.ReplacedError
 	switch {
 	case errors.As(err, &replaced):
 		refused[replaced.Confirmation.ID] = fault.New(fault.Conflict, "%s", replaced.Error())
+	case q.ID == "": // how it stands could not be read: the client hears why its answer may not count
+		refused[k.confirmation.ID] = err
 	case q.Status == agent.ConfirmationOpen:
 		refused[q.ID] = err
 	}
@@ -166,10 +168,17 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 	if err != nil {
 		return nil
 	}
-	if from.Seq > 0 && (s.send(t.Restart()) != nil || s.interruptIfUnchanged(ctx, from) != nil || s.ended) {
-		return nil
+	if from.Seq > 0 {
+		if err = s.send(t.Restart()); err == nil {
+			err = s.interruptIfUnchanged(ctx, from)
+		}
 	}
-	s.follow(ctx, from)
+	switch {
+	case err != nil:
+		s.broke(ctx, err)
+	case !s.ended:
+		s.follow(ctx, from)
+	}
 	return nil
 }
 
@@ -186,14 +195,35 @@ type standardStream struct {
 
 // follow shows the run from a place on, until it ends or waits for nothing but a person.
 func (s *standardStream) follow(ctx context.Context, from run.Cursor) {
-	for u, err := range s.m.deps.Engine.FollowFor(ctx, s.r.ID, from, StandardGrace) {
-		if err != nil || s.show(ctx, u) != nil || s.ended {
+	for u, err := range s.m.deps.Engine.Follow(ctx, s.r.ID, from) {
+		if err == nil {
+			err = s.show(ctx, u)
+		}
+		if err != nil {
+			s.broke(ctx, err)
+			return
+		}
+		if s.ended {
 			return
 		}
 	}
-	if !s.ended { // the run had ended before
-		_ = s.finish(ctx, s.t.Finished())
+	if s.ended {
+		return
 	}
+	if err := s.finish(ctx, s.t.Finished()); err != nil { // the run had ended before
+		s.broke(ctx, err)
+	}
+}
+
+// broke ends a stream that cannot go on. Where the client is still there it hears that the stream broke, not
+// the run, which it may follow again.
+func (s *standardStream) broke(ctx context.Context, err error) {
+	if ctx.Err() != nil || errors.Is(err, ErrShutdown) {
+		flow.Log(ctx).Debug().Err(err).Str("runId", s.r.ID).Msg("stream ended")
+		return
+	}
+	flow.Log(ctx).Warn().Err(err).Str("runId", s.r.ID).Msg("stream broke")
+	_ = s.send(s.t.Broken(err))
 }
 
 func (s *standardStream) send(events []agui.Event) error { return send(s.w, events, "") }

@@ -77,19 +77,24 @@ func (s *Service) review(ctx context.Context, call capability.Call, o Order, arg
 	}, err
 }
 
-// showed tells whether a person who saw the order has seen what a quote costs: it is for the same day, and
-// each of its dishes was there at the same price.
+// showed tells whether a person who saw the order has seen what a quote orders and costs: it is for the same
+// day, and each of its dishes was there under the same name at the same price.
 func (o Order) showed(q quote) bool {
-	price := map[string]int64{}
+	seen := map[Line]bool{}
 	for _, l := range o.Lines {
-		price[l.DishID] = l.UnitFen
+		seen[l.dish()] = true
 	}
 	for _, l := range q.Lines {
-		if seen, ok := price[l.DishID]; !ok || seen != l.UnitFen {
+		if !seen[l.dish()] {
 			return false
 		}
 	}
 	return q.Date == o.Date
+}
+
+// dish is what a line says of its dish, whatever is ordered of it.
+func (l Line) dish() Line {
+	return Line{DishID: l.DishID, Name: l.Name, NameEn: l.NameEn, UnitFen: l.UnitFen}
 }
 
 // abandon lets a hold go that no order takes over. Should this fail, it goes a little later.

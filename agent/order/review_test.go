@@ -22,7 +22,7 @@ func theEdit() capability.Call {
 }
 
 const (
-	fewer     = `{"lines":[{"dishId":"food-001","name":"水煮牛肉","quantity":1,"unitFen":3200,"amountFen":3200,"note":"不要辣"}],"totalFen":3200,"total":"32.00","date":"2026-11-29"}`
+	fewer     = `{"lines":[{"dishId":"food-001","name":"水煮牛肉","nameEn":"Sichuan boiled beef","quantity":1,"unitFen":3200,"amountFen":3200,"note":"不要辣"}],"totalFen":3200,"total":"32.00","date":"2026-11-29"}`
 	fewerHeld = `{"key":"inv-1/2","state":"HELD","lines":[{"dishId":"food-001","quantity":1,"unitFen":3200}]}`
 )
 
@@ -78,6 +78,7 @@ func TestReview_AsksAgain(t *testing.T) {
 		"another_price": {strings.Replace(fewer, `"unitFen":3200`, `"unitFen":3300`, 1), strings.Replace(fewerHeld, "3200", "3300", 1)},
 		"cheaper":       {strings.Replace(fewer, `"unitFen":3200`, `"unitFen":100`, 1), strings.Replace(fewerHeld, "3200", "100", 1)},
 		"another_day":   {strings.Replace(fewer, "11-29", "11-30", 1), fewerHeld},
+		"another_name":  {strings.Replace(fewer, "水煮牛肉", "水煮鱼", 1), fewerHeld},
 		"another_dish":  {strings.Replace(fewer, "food-001", "food-003", 1), strings.Replace(fewerHeld, "food-001", "food-003", 1)},
 	} {
 		w := newWorld()

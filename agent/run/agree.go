@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
@@ -58,7 +59,7 @@ func (s *Service) write(ctx context.Context, c agent.Confirmation, d agent.Decis
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
 	d.At = s.deps.Now()
-	if r.Ask {
+	if r.Ask || warnsAnew(c.Warnings, r.Warnings) {
 		return s.askAgain(ctx, c, d, inv, r)
 	}
 	if d.Edited != nil {
@@ -70,6 +71,18 @@ func (s *Service) write(ctx context.Context, c agent.Confirmation, d agent.Decis
 	step := resolution(c, d)
 	step.Invocations, step.Changes = []agent.Invocation{inv}, r.Changes
 	return s.close(ctx, c, d, step)
+}
+
+// warnsAnew tells whether there is a warning that was not on the card.
+func warnsAnew(shown, now json.RawMessage) bool {
+	var before, after []json.RawMessage
+	if len(now) == 0 || json.Unmarshal(now, &after) != nil {
+		return false
+	}
+	_ = json.Unmarshal(shown, &before) // none were shown
+	return slices.ContainsFunc(after, func(w json.RawMessage) bool {
+		return !slices.ContainsFunc(before, func(seen json.RawMessage) bool { return capability.SameArgs(seen, w) })
+	})
 }
 
 // askAgain puts a new question, with what would happen now, in the place of one that was answered with yes.

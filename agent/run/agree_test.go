@@ -186,6 +186,39 @@ func TestAskAgain(t *testing.T) {
 	}
 }
 
+// TestAskAgain_ForANewWarning: a yes does not count for what the person was not warned of; a warning that was
+// on the card, or is there no longer, is no reason to ask.
+func TestAskAgain_ForANewWarning(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		shown, now string
+		again      bool
+	}{
+		"new":       {``, `[{"code":"spicy"}]`, true},
+		"another":   {`[{"code":"spicy"}]`, `[{"code":"spicy"},{"code":"allergen","of":"fish"}]`, true},
+		"the same":  {`[{"code":"spicy", "dish":"a"}]`, `[{"dish":"a","code":"spicy"}]`, false},
+		"none left": {`[{"code":"spicy"}]`, `[]`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.tools.warnings = c.shown
+			w.tools.review = func(call capability.Call) (capability.Review, error) {
+				r, err := summarised(call)
+				r.Warnings = json.RawMessage(c.now)
+				return r, err
+			}
+			r, q := asked(t, w)
+			_, err := w.edit(r.ID, q.ID, `{"n":2}`)
+			var replaced *run.ReplacedError
+			want(t, "asked again", errors.As(err, &replaced), c.again)
+			if c.again {
+				want(t, "with", string(replaced.Confirmation.Warnings), c.now)
+			}
+		})
+	}
+}
+
 // TestAskAgain_HasItsOwnTime: the new question's time begins anew, and then ends.
 func TestAskAgain_HasItsOwnTime(t *testing.T) {
 	t.Parallel()

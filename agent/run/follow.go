@@ -63,17 +63,12 @@ type Update struct {
 // Follow shows a run from a cursor on: the journal first, then what happens, until the run's end. Any
 // number may follow; a slow one takes larger pieces and slows nobody.
 func (s *Service) Follow(ctx context.Context, runID string, from Cursor) iter.Seq2[Update, error] {
-	return s.FollowFor(ctx, runID, from, s.config.LeaveGrace)
-}
-
-// FollowFor is Follow by somebody without whom the run goes on only for a grace time.
-func (s *Service) FollowFor(ctx context.Context, runID string, from Cursor, grace time.Duration) iter.Seq2[Update, error] {
 	return func(yield func(Update, error) bool) {
 		leave := s.live.watch(runID)
 		f := &follower{s: s, runID: runID, seq: from.Seq, chars: from.Chars, yield: yield}
 		ended := f.follow(ctx)
 		if leave() == 0 {
-			s.left(runID, ended, grace)
+			s.left(runID, ended)
 		}
 	}
 }
@@ -208,24 +203,40 @@ func (f *follower) place() Cursor {
 	return Cursor{Seq: f.seq}
 }
 
-// left is called when a run's last watcher has gone. A run that goes on with nobody watching is
-// cancelled after a grace time, unless a question is open (design, section 4).
-func (s *Service) left(runID string, ended bool, grace time.Duration) {
+// left is called when a run's last watcher has gone. A run that goes on with nobody watching is cancelled
+// after a time that depends on who started it, not on who looked, unless a question is open (design,
+// section 4).
+func (s *Service) left(runID string, ended bool) {
 	if ended {
 		s.live.forget(runID)
 		return
 	}
-	time.AfterFunc(grace, func() {
-		s.active.goWork(func(base context.Context) {
-			if s.live.watchers(runID) > 0 {
-				return
-			}
-			if err := s.abandon(base, runID); err != nil {
-				flow.Log(base).Error().Err(err).Str("runId", runID).Msg("run that nobody watches goes on")
-			}
-			s.live.forget(runID)
+	s.active.goWork(func(base context.Context) {
+		j, err := s.load(base, runID)
+		if err != nil {
+			s.stillLeft(base, runID, err)
+			return
+		}
+		grace, limited := s.config.Leave[j.Run.Origin]
+		if !limited {
+			return
+		}
+		time.AfterFunc(grace, func() {
+			s.active.goWork(func(base context.Context) {
+				if s.live.watchers(runID) == 0 {
+					s.stillLeft(base, runID, s.abandon(base, runID))
+				}
+			})
 		})
 	})
+}
+
+// stillLeft ends the watch over a run that nobody came back to.
+func (s *Service) stillLeft(ctx context.Context, runID string, err error) {
+	if err != nil && !errors.Is(err, agent.ErrNotFound) {
+		flow.Log(ctx).Error().Err(err).Str("runId", runID).Msg("run that nobody watches goes on")
+	}
+	s.live.forget(runID)
 }
 
 // abandon cancels a run that its clients have left, unless it waits for a person or has ended.

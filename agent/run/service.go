@@ -29,9 +29,9 @@ const writeTime = 5 * time.Second
 
 // Config holds what an operator may set.
 type Config struct {
-	ConfirmationTTL time.Duration // how long a question stays open (D-97)
-	LeaveGrace      time.Duration // how long a run goes on with nobody watching (D-86)
-	Strict          bool          // --recovery=fail: what a restart interrupted has FAILED (D-88)
+	ConfirmationTTL time.Duration                  // how long a question stays open (D-97)
+	Leave           map[agent.Origin]time.Duration // how long a run goes on with nobody watching (D-86); without an entry for ever
+	Strict          bool                           // --recovery=fail: what a restart interrupted has FAILED (D-88)
 	Bounds          Bounds
 }
 
@@ -86,6 +86,7 @@ type Input struct {
 	MessageID   string
 	Text        string
 	Modern      bool
+	Origin      agent.Origin
 }
 
 // OpenConfirmationError refuses an input because the conversation has an open question (F-24).
@@ -103,7 +104,7 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 	now := s.deps.Now()
 	r := agent.Run{
 		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
-		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, CreatedAt: now,
+		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, CreatedAt: now,
 	}
 	message := agent.Message{
 		ID: in.MessageID, UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,

@@ -201,23 +201,37 @@ func (w *world) forgetResult(runID string) {
 	w.execute(`UPDATE invocations SET status = 'RUNNING', final = 0, result = '' WHERE run_n = (SELECT n FROM runs WHERE id = ?)`, runID)
 }
 
+// TestNobodyWatchesForTooLong: how long a run goes on depends on who started it, whoever watched it
+// (design, section 4).
 func TestNobodyWatchesForTooLong(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.model.script(speakAndHang("x"))
-		r := w.send("t1", "go")
-		w.until(r.ID, agent.MessageStarted) // and leaves
-		time.Sleep(59 * time.Second)
-		synctest.Wait()
-		want(t, "before the grace time", w.journal(r.ID).Run.Status, agent.Running)
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		got := w.journal(r.ID).Run
-		want(t, "after it", got.Status, agent.Cancelled)
-		want(t, "reason", got.FinishReason, agent.ClientLeft)
-		w.stop()
-	})
+	for origin, grace := range map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second, "schedule": 0} {
+		t.Run(string(origin), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.model.script(speakAndHang("x"))
+				r := w.sendBy(origin, "t1", "go")
+				w.until(r.ID, agent.MessageStarted) // and leaves
+				if grace == 0 {
+					time.Sleep(5 * time.Minute)
+					synctest.Wait()
+					want(t, "nobody started it to watch it", w.journal(r.ID).Run.Status, agent.Running)
+					w.stop()
+					return
+				}
+				time.Sleep(grace - time.Second)
+				synctest.Wait()
+				want(t, "before the grace time", w.journal(r.ID).Run.Status, agent.Running)
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				got := w.journal(r.ID).Run
+				want(t, "after it", got.Status, agent.Cancelled)
+				want(t, "reason", got.FinishReason, agent.ClientLeft)
+				w.stop()
+			})
+		})
+	}
 }
 
 // A cancel that could not be written is told of: the run goes on with nobody to see it.

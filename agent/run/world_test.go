@@ -35,7 +35,7 @@ func newWorld(t *testing.T, change ...func(*world)) *world {
 	t.Helper()
 	w := &world{
 		t: t, path: filepath.Join(t.TempDir(), "orchestrator.db"), model: &scriptedModel{}, tools: &tools{},
-		log: io.Discard, cfg: run.Config{ConfirmationTTL: 300 * time.Second, LeaveGrace: time.Minute, Bounds: run.DefaultBounds()},
+		log: io.Discard, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
 	}
 	for _, c := range change {
 		c(w)
@@ -145,11 +145,12 @@ func call(id, name, args string) agent.ToolCall {
 
 // tools counts what the capabilities did.
 type tools struct {
-	mu      sync.Mutex
-	log     []string
-	slow    chan struct{} // slow waits for it, or for its context
-	failing bool          // prepare refuses
-	review  func(capability.Call) (capability.Review, error)
+	mu       sync.Mutex
+	log      []string
+	slow     chan struct{} // slow waits for it, or for its context
+	failing  bool          // prepare refuses
+	warnings string        // of prepare
+	review   func(capability.Call) (capability.Review, error)
 }
 
 func (x *tools) did(format string, args ...any) {
@@ -228,14 +229,20 @@ func (x *tools) prepare(context.Context, capability.Call) (capability.Prepared, 
 	if x.failing {
 		return capability.Prepared{}, fmt.Errorf("sold out")
 	}
-	return capability.Prepared{Summary: json.RawMessage(`{"total":"32.00"}`)}, nil
+	return capability.Prepared{Summary: json.RawMessage(`{"total":"32.00"}`), Warnings: json.RawMessage(x.warnings)}, nil
 }
 
 // send stores an input and sets its run going.
 func (w *world) send(thread, text string) agent.Run {
 	w.t.Helper()
+	return w.sendBy(agent.ByAPI, thread, text)
+}
+
+// sendBy is send from another place.
+func (w *world) sendBy(origin agent.Origin, thread, text string) agent.Run {
+	w.t.Helper()
 	r, err := w.runs.Create(context.Background(), run.Input{
-		UserID: "ann", ThreadID: thread, ClientRunID: "label", MessageID: flow.NewID("msg"), Text: text,
+		Origin: origin, UserID: "ann", ThreadID: thread, ClientRunID: "label", MessageID: flow.NewID("msg"), Text: text,
 	})
 	must(w.t, err)
 	w.runs.Begin(r.ID)

@@ -22,50 +22,89 @@ type Took struct {
 // the first of model, MCP, agent. To a person only the time goes in which nothing else happened.
 func took(spans []step) Took {
 	var out Took
-	within := slices.DeleteFunc(slices.Clone(spans), func(s step) bool { return s.Kind != span.Run })
-	moments := edges(spans)
-	for i := 0; i+1 < len(moments); i++ {
-		from, to := moments[i], moments[i+1]
-		if !slices.ContainsFunc(within, func(r step) bool { return covers(r, from, to) }) {
-			continue
+	now := moment{spans: map[string]step{}, children: map[string]int{}, leaves: map[span.Kind]int{}}
+	var last time.Time
+	for _, e := range edges(spans) {
+		if now.runs > 0 {
+			*out.part(now.lowest()) += millis(e.at.Sub(last))
 		}
-		*out.part(lowest(spans, from, to)) += millis(to.Sub(from))
+		last = e.at
+		if e.begins {
+			now.begin(e.step)
+		} else {
+			now.end(e.step)
+		}
 	}
 	return out
 }
 
-// edges gives every moment at which something begins or ends, in order.
-func edges(spans []step) []time.Time {
-	var out []time.Time
-	for _, s := range spans {
-		out = append(out, s.Start, s.End)
-	}
-	slices.SortFunc(out, time.Time.Compare)
-	return slices.CompactFunc(out, time.Time.Equal)
+// edge is the beginning or the end of a span.
+type edge struct {
+	at     time.Time
+	begins bool
+	step   step
 }
 
-func covers(s step, from, to time.Time) bool {
-	return !s.Start.After(from) && !s.End.Before(to)
+// edges gives them in order of time; at the same time what ends goes before what begins.
+func edges(spans []step) []edge {
+	out := make([]edge, 0, 2*len(spans))
+	for _, s := range spans {
+		if s.End.After(s.Start) {
+			out = append(out, edge{s.Start, true, s}, edge{s.End, false, s})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b edge) int {
+		if c := a.at.Compare(b.at); c != 0 || a.begins == b.begins {
+			return c
+		}
+		if a.begins {
+			return 1
+		}
+		return -1
+	})
+	return out
 }
 
-// lowest gives the kind that the time between two neighbouring edges goes to.
-func lowest(spans []step, from, to time.Time) span.Kind {
-	var busy []step
-	parents := map[string]bool{}
-	for _, s := range spans {
-		if covers(s, from, to) {
-			busy = append(busy, s)
-			parents[s.ParentID] = true
-		}
+// moment is what goes on between two edges.
+type moment struct {
+	runs     int
+	spans    map[string]step   // what lasts, by id
+	children map[string]int    // of what lasts, by parent
+	leaves   map[span.Kind]int // what lasts with nothing below it, by who is at work
+}
+
+func (m *moment) begin(s step) {
+	if s.Kind == span.Run {
+		m.runs++
 	}
-	var leaves []span.Kind
-	for _, s := range busy {
-		if !parents[s.ID] {
-			leaves = append(leaves, worker(s))
-		}
+	m.spans[s.ID] = s
+	if m.children[s.ID] == 0 {
+		m.leaves[worker(s)]++
 	}
+	m.children[s.ParentID]++
+	if parent, lasts := m.spans[s.ParentID]; lasts && m.children[s.ParentID] == 1 {
+		m.leaves[worker(parent)]--
+	}
+}
+
+func (m *moment) end(s step) {
+	if s.Kind == span.Run {
+		m.runs--
+	}
+	delete(m.spans, s.ID)
+	if m.children[s.ID] == 0 {
+		m.leaves[worker(s)]--
+	}
+	m.children[s.ParentID]--
+	if parent, lasts := m.spans[s.ParentID]; lasts && m.children[s.ParentID] == 0 {
+		m.leaves[worker(parent)]++
+	}
+}
+
+// lowest gives who is at work.
+func (m *moment) lowest() span.Kind {
 	for _, k := range []span.Kind{span.Model, span.MCP, span.Agent, span.Person} {
-		if slices.Contains(leaves, k) {
+		if m.leaves[k] > 0 {
 			return k
 		}
 	}

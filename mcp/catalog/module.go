@@ -31,6 +31,8 @@ type Options struct {
 	Now func() time.Time
 	// CanWrite tells whether a request may use the stock tools; nil means none may.
 	CanWrite func(*http.Request) bool
+	// CanOperate tells whether a request may use the operator's tools; nil means none may.
+	CanOperate func(*http.Request) bool
 	// Guarded says that the server in front checks Host and Origin.
 	Guarded bool
 }
@@ -63,6 +65,7 @@ func New(store Store, opts Options) *Module {
 		Name: "agentmesh-catalog", Version: "1.0.0",
 		Instructions: "The canteen's dishes and menus. 食堂的菜品和菜单。",
 		CanWrite:     opts.CanWrite,
+		CanOperate:   opts.CanOperate,
 		Guarded:      opts.Guarded,
 	})
 	mux := http.NewServeMux()

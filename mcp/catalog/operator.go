@@ -7,8 +7,8 @@ import (
 	"agentmesh/mcp"
 )
 
-// The tools of the catalog's operator. They ask for the write scope as the stock tools do, and are no
-// capabilities: neither a model nor a module calls them.
+// The tools of the catalog's operator. They ask for the operator's scope, and are no capabilities: neither a
+// model nor a module calls them.
 const (
 	ToolShelves = "list_shelves"
 	ToolEdit    = "edit_dishes"
@@ -42,11 +42,11 @@ func (m *Module) operatorTools() []mcp.Tool {
 	return []mcp.Tool{
 		{
 			Name: ToolShelves, Title: "List the stock", Description: "Lists all dishes with what is on hand and what is held.",
-			Write: true, ReadOnly: true, InputSchema: schema(shelvesIn), OutputSchema: schema(shelvesOut), Handle: handle(m.shelves),
+			Operate: true, ReadOnly: true, InputSchema: schema(shelvesIn), OutputSchema: schema(shelvesOut), Handle: handle(m.shelves),
 		},
 		{
 			Name: ToolEdit, Title: "Edit dishes", Description: "Changes or adds dishes, all or none: prices, stock, everything.",
-			Write: true, Destructive: true, InputSchema: schema(editIn), OutputSchema: schema(editOut), Handle: handle(m.edit),
+			Operate: true, Destructive: true, InputSchema: schema(editIn), OutputSchema: schema(editOut), Handle: handle(m.edit),
 		},
 	}
 }

@@ -22,9 +22,22 @@ import (
 )
 
 // module is the whole catalog, database to client, with the module on a pipe of the mesh.
+// asOperator sends the operator's key.
+type asOperator struct {
+	key  string
+	base *http.Transport
+}
+
+func (o asOperator) RoundTrip(r *http.Request) (*http.Response, error) {
+	out := r.Clone(r.Context())
+	out.Header.Set(mesh.HeaderOperator, o.key)
+	return o.base.RoundTrip(out)
+}
+
 type module struct {
 	db     *catalogdb.DB
 	client *mcp.Client // with the internal key
+	shop   *mcp.Client // with the operator's
 	*catalog.Module
 }
 
@@ -35,7 +48,7 @@ func start(t *testing.T, now func() time.Time) *module {
 		t.Fatal(err)
 	}
 	network := mesh.NewNetwork("secret")
-	m := catalog.New(db, catalog.Options{Location: time.FixedZone("CST", 8*3600), Now: now, CanWrite: network.HasKey})
+	m := catalog.New(db, catalog.Options{Location: time.FixedZone("CST", 8*3600), Now: now, CanWrite: network.HasKey, CanOperate: network.IsOperator})
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +58,17 @@ func start(t *testing.T, now func() time.Time) *module {
 	go func() { done <- srv.Serve(listener) }()
 	hc := &http.Client{Transport: network.Transport()}
 	client := mcp.NewClient(network.BaseURL(m.Name())+catalog.Path, hc)
+	oc := &http.Client{Transport: asOperator{network.OperatorKey(), &http.Transport{DialContext: network.DialContext}}}
+	shop := mcp.NewClient(network.BaseURL(m.Name())+catalog.Path, oc)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
+		if err := shop.Close(); err != nil {
+			t.Error(err)
+		}
 		hc.CloseIdleConnections()
+		oc.Transport.(asOperator).base.CloseIdleConnections()
 		_ = srv.Close()
 		<-done
 		if err := m.Stop(t.Context()); err != nil && t.Context().Err() == nil {
@@ -59,7 +78,7 @@ func start(t *testing.T, now func() time.Time) *module {
 			t.Error(err)
 		}
 	})
-	return &module{db: db, client: client, Module: m}
+	return &module{db: db, client: client, shop: shop, Module: m}
 }
 
 func (m *module) call(t *testing.T, name string, args any) catalog.Reservation {
@@ -176,8 +195,8 @@ func TestWire_PublicEndpointReadsOnly(t *testing.T) {
 	if got, want := names(public), "get_food_item list_menu_by_day search_food_catalog"; got != want {
 		t.Errorf("got public tools %q, want %q", got, want)
 	}
-	if got := strings.Fields(names(m.client)); len(got) != 11 {
-		t.Errorf("got tools %q with the key, want eleven", got)
+	if got := strings.Fields(names(m.client)); len(got) != 9 {
+		t.Errorf("got tools %q with the key, want nine", got)
 	}
 	for tool, args := range map[string]any{
 		"deduct_stock": map[string]any{"dishId": "food-001", "quantity": 1}, catalog.ToolShelves: map[string]any{},
@@ -191,18 +210,17 @@ func TestWire_PublicEndpointReadsOnly(t *testing.T) {
 	}
 }
 
-// TestWire_SweeperInABubble runs the whole module, database and all, on a clock that does not wait.
 // The operator's tools over the wire: the whole list, and every mistake in one answer.
 func TestWire_Operator(t *testing.T) {
 	t.Parallel()
 	m := start(t, newClock().now)
 	m.call(t, "reserve_stock", wanted("k", line("food-001", 2)))
-	raw, err := m.client.CallTool(t.Context(), catalog.ToolEdit, catalog.Edits{Dishes: []catalog.Edit{{ID: "food-001", Add: ptr(5), Tags: []string{}}}})
+	raw, err := m.shop.CallTool(t.Context(), catalog.ToolEdit, catalog.Edits{Dishes: []catalog.Edit{{ID: "food-001", Add: ptr(5), Tags: []string{}}}})
 	var done catalog.Changes
 	if err := errors.Join(err, json.Unmarshal(raw, &done)); err != nil || done.Changes[0].Held != 2 || len(done.Changes[0].Fields) != 2 {
 		t.Fatalf("got %s, %v", raw, err)
 	}
-	raw, err = m.client.CallTool(t.Context(), catalog.ToolShelves, map[string]any{})
+	raw, err = m.shop.CallTool(t.Context(), catalog.ToolShelves, map[string]any{})
 	var list catalog.Shelves
 	if err := errors.Join(err, json.Unmarshal(raw, &list)); err != nil || len(list.Shelves) < 24 {
 		t.Fatalf("got %s, %v", raw, err)
@@ -210,14 +228,20 @@ func TestWire_Operator(t *testing.T) {
 	if s := list.Shelves[0]; s.ID != "food-001" || s.Stock != 45 || s.Held != 2 || s.Price != "32.00" || len(s.Tags) != 0 {
 		t.Errorf("got %+v", s)
 	}
-	_, err = m.client.CallTool(t.Context(), catalog.ToolEdit, catalog.Edits{Dishes: []catalog.Edit{{ID: "food-001", Stock: ptr(1)}, {ID: "x"}}})
+	_, err = m.shop.CallTool(t.Context(), catalog.ToolEdit, catalog.Edits{Dishes: []catalog.Edit{{ID: "food-001", Stock: ptr(1)}, {ID: "x"}}})
 	wantCode(t, err, fault.Invalid)
 	if text := fault.MessageOf(err); !strings.Contains(text, "dish 1 (food-001): stock") || !strings.Contains(text, "dish 2 (x)") {
 		t.Errorf("got %q, want both mistakes", text)
 	}
+	// Neither does the mesh's own work, nor is the mesh the operator.
+	_, err = m.shop.CallTool(t.Context(), "reserve_stock", wanted("k2", line("food-001", 1)))
+	wantCode(t, err, fault.NotFound)
+	_, err = m.client.CallTool(t.Context(), catalog.ToolShelves, map[string]any{})
+	wantCode(t, err, fault.NotFound)
 	checkBooks(t, m.db)
 }
 
+// TestWire_SweeperInABubble runs the whole module, database and all, on a clock that does not wait.
 func TestWire_SweeperInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := start(t, time.Now)

@@ -24,7 +24,7 @@ var migrations embed.FS
 
 // The limits of what is kept.
 const (
-	// Retention is how long spans are kept; older ones go when the file is opened.
+	// Retention is how long spans are kept; older ones go at the start and once a day.
 	Retention = 30 * 24 * time.Hour
 	// MaxSpans is how many spans of one trace are given at most, the first ones.
 	MaxSpans = 2000
@@ -32,11 +32,13 @@ const (
 	maxPending = 4096                   // spans that wait to be written; more are lost
 	batchTime  = 200 * time.Millisecond // how long a span waits for others
 	writeTime  = 5 * time.Second
+	pruneEvery = 24 * time.Hour
 )
 
 // DB is one module's spans.
 type DB struct {
 	db     *store.DB
+	now    func() time.Time
 	wake   chan struct{} // holds one signal: something is pending
 	stop   context.CancelFunc
 	writer sync.WaitGroup
@@ -49,8 +51,8 @@ type DB struct {
 
 var _ span.Recorder = (*DB)(nil)
 
-// Open opens or creates the file at path and drops what is older than Retention before now.
-func Open(ctx context.Context, path string, now time.Time) (*DB, error) {
+// Open opens or creates the file at path.
+func Open(ctx context.Context, path string, now func() time.Time) (*DB, error) {
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -59,15 +61,10 @@ func Open(ctx context.Context, path string, now time.Time) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = db.Tx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM spans WHERE started_at < ?`, now.Add(-Retention).UnixMicro())
-		return err
-	})
-	if err != nil {
-		_ = db.Close()
-		return nil, fmt.Errorf("drop old spans of %s: %w", path, err)
+	d := &DB{db: db, now: now, wake: make(chan struct{}, 1)}
+	if err := d.prune(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
 	}
-	d := &DB{db: db, wake: make(chan struct{}, 1)}
 	ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	d.writer.Go(func() { d.work(ctx) })
 	return d, nil
@@ -113,9 +110,16 @@ func (d *DB) Close() error {
 func (d *DB) work(ctx context.Context) {
 	beyond := context.WithoutCancel(ctx)
 	defer d.flush(beyond)
+	day := time.NewTicker(pruneEvery)
+	defer day.Stop()
 	for {
 		select {
 		case <-d.wake:
+		case <-day.C:
+			if err := d.prune(beyond); err != nil {
+				flow.Log(ctx).Warn().Err(err).Msg("old spans are still there")
+			}
+			continue
 		case <-ctx.Done():
 			return
 		}
@@ -126,6 +130,18 @@ func (d *DB) work(ctx context.Context) {
 		}
 		d.flush(beyond)
 	}
+}
+
+// prune drops what is older than Retention.
+func (d *DB) prune(ctx context.Context) error {
+	err := d.db.Tx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM spans WHERE started_at < ?`, d.now().Add(-Retention).UnixMicro())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("drop old spans: %w", err)
+	}
+	return nil
 }
 
 // flush writes what is pending; when it returns, all that was recorded before is in the file, or lost.
@@ -173,7 +189,7 @@ func insert(ctx context.Context, tx *sql.Tx, batch []span.Span) error {
 
 // Spans gives the spans of a trace that were recorded so far, at most MaxSpans, oldest first.
 func (d *DB) Spans(ctx context.Context, traceID string) ([]span.Span, error) {
-	d.flush(ctx)
+	d.flush(context.WithoutCancel(ctx)) // the batch is everybody's
 	rows, err := d.db.Read().QueryContext(ctx, `SELECT trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes
 		FROM spans WHERE trace_id = ? ORDER BY n LIMIT ?`, traceID, MaxSpans)
 	if err != nil {

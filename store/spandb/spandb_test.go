@@ -1,11 +1,13 @@
 package spandb_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"reflect"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"agentmesh/app/platform/span"
@@ -18,7 +20,7 @@ func noon() time.Time { return time.Date(2026, 11, 30, 4, 0, 0, 0, time.UTC) }
 
 func open(t *testing.T, path string, now time.Time) *spandb.DB {
 	t.Helper()
-	db, err := spandb.Open(t.Context(), path, now)
+	db, err := spandb.Open(t.Context(), path, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,5 +99,43 @@ func TestRecord_ManyAtOnce(t *testing.T) {
 	all.Wait()
 	if got := spansOf(t, db, trace); len(got) != 1000 {
 		t.Errorf("got %d spans, want 1000", len(got))
+	}
+}
+
+// TestSpans_GoWhileTheProgramRuns: nobody has to start it anew for that.
+func TestSpans_GoWhileTheProgramRuns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := spandb.Open(t.Context(), filepath.Join(t.TempDir(), "food.db"), time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sample("0000000000000001")
+		s.Start = time.Now()
+		db.Record(s)
+		if got := spansOf(t, db, trace); len(got) != 1 {
+			t.Errorf("got %d spans at first, want one", len(got))
+		}
+		time.Sleep(spandb.Retention + 25*time.Hour)
+		synctest.Wait()
+		if got := spansOf(t, db, trace); len(got) != 0 {
+			t.Errorf("got %d spans after their time, want none", len(got))
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestSpans_AReaderWhoLeavesLosesNothing: the batch that a read writes first is everybody's.
+func TestSpans_AReaderWhoLeavesLosesNothing(t *testing.T) {
+	t.Parallel()
+	db := open(t, filepath.Join(t.TempDir(), "food.db"), noon())
+	db.Record(sample("0000000000000001"))
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	_, _ = db.Spans(ctx, trace)
+	if got := spansOf(t, db, trace); len(got) != 1 {
+		t.Errorf("got %d spans, want the one that was recorded", len(got))
 	}
 }

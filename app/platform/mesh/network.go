@@ -2,7 +2,10 @@ package mesh
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
@@ -149,6 +152,26 @@ func (n *Network) UserOf(r *http.Request) (user string, ok bool) {
 	}
 	user, err := url.QueryUnescape(r.Header.Get(HeaderUser))
 	return user, err == nil && user != ""
+}
+
+// HeaderOperator carries the operator's key, which commands of the data folder show to the processes on it.
+const HeaderOperator = "X-AgentMesh-Operator-Key"
+
+// OperatorKey follows from the internal key, and not the other way round: whoever has it asks how the
+// program is and edits the catalog, and is no module. Without an internal key there is none.
+func (n *Network) OperatorKey() string {
+	if n.key == "" {
+		return ""
+	}
+	mac := hmac.New(sha256.New, []byte(n.key))
+	mac.Write([]byte("agentmesh operator"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// IsOperator tells whether a request carries the operator's key.
+func (n *Network) IsOperator(r *http.Request) bool {
+	key := n.OperatorKey()
+	return key != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get(HeaderOperator)), []byte(key)) == 1
 }
 
 // RequireKey lets only requests with the internal key through.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,9 @@ const shortest = 8
 // their form.
 var ours = regexp.MustCompile(`\bamk_[A-Za-z0-9_-]{8,}`)
 
+// oursBegun is an end of a text that may become one of them.
+var oursBegun = regexp.MustCompile(`\b(a|am|amk|amk_[A-Za-z0-9_-]{0,80})$`)
+
 // Set knows some secrets. The zero value knows only the form of our own keys.
 type Set struct {
 	values   []string
@@ -29,12 +33,13 @@ type Set struct {
 // New makes a set. Empty and very short values are left out.
 func New(secrets ...string) *Set {
 	s := &Set{}
-	var pairs []string
 	for _, secret := range secrets {
-		for _, form := range formsOf(secret) {
-			s.values = append(s.values, form)
-			pairs = append(pairs, form, Mark)
-		}
+		s.values = append(s.values, formsOf(secret)...)
+	}
+	slices.SortFunc(s.values, func(a, b string) int { return len(b) - len(a) }) // one may begin with another
+	pairs := make([]string, 0, 2*len(s.values))
+	for _, value := range s.values {
+		pairs = append(pairs, value, Mark)
 	}
 	s.replacer = strings.NewReplacer(pairs...)
 	return s
@@ -56,14 +61,20 @@ func formsOf(secret string) []string {
 }
 
 // Text puts Mark in the place of every secret.
-func (s *Set) Text(text string) string {
-	if s.replacer != nil {
-		text = s.replacer.Replace(text)
+func (s *Set) Text(text string) string { return hideOurs(s.hideKnown(text)) }
+
+func (s *Set) hideKnown(text string) string {
+	if s.replacer == nil {
+		return text
 	}
-	if strings.Contains(text, "amk_") {
-		text = ours.ReplaceAllLiteralString(text, Mark)
+	return s.replacer.Replace(text)
+}
+
+func hideOurs(text string) string {
+	if !strings.Contains(text, "amk_") {
+		return text
 	}
-	return text
+	return ours.ReplaceAllLiteralString(text, Mark)
 }
 
 // Writer hides secrets in what is written to w. Each Write is taken for itself: a line of the log.
@@ -92,10 +103,10 @@ type Stream struct {
 // Push takes a piece and gives what can be shown of the text so far. Only what may be the beginning of a
 // secret is held back.
 func (s *Stream) Push(piece string) string {
-	text := s.Set.Text(s.held + piece)
+	text := s.Set.hideKnown(s.held + piece)
 	keep := s.Set.begun(text)
 	s.held = text[len(text)-keep:]
-	return text[:len(text)-keep]
+	return hideOurs(text[:len(text)-keep]) // where one of ours ends is known only by what follows it
 }
 
 // End gives what was held back.
@@ -107,7 +118,7 @@ func (s *Stream) End() string {
 
 // begun gives the length of the longest end of a text that a secret begins with.
 func (s *Set) begun(text string) int {
-	longest := 0
+	longest := len(oursBegun.FindString(text))
 	for _, value := range s.values {
 		for n := min(len(value)-1, len(text)); n > longest; n-- {
 			if strings.HasSuffix(text, value[:n]) {

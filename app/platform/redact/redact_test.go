@@ -29,6 +29,13 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestText_ASecretThatBeginsWithAnother(t *testing.T) {
+	t.Parallel()
+	if got := redact.New("secret-key", "secret-key-longer").Text("it is secret-key-longer"); got != "it is [secret]" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestWriter(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -43,7 +50,7 @@ func TestWriter(t *testing.T) {
 func TestStream_HoweverItIsCut(t *testing.T) {
 	t.Parallel()
 	const secret = "abcabcd-0123"
-	text := "x abcabc abcabcabcd-0123 ab" + secret + secret[:7] + " 辣 " + secret[:5]
+	text := "x abcabc abcabcabcd-0123 ab" + secret + secret[:7] + " amk_0123456789abcdef, am " + secret[:5]
 	want := redact.New(secret).Text(text)
 	for size := 1; size <= len(text); size++ {
 		s := redact.Stream{Set: redact.New(secret)}

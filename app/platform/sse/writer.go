@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // Event is one server-sent event. An empty ID or Name is left out.
@@ -15,10 +14,6 @@ type Event struct {
 	Name string
 	Data string
 }
-
-// WriteTime is how long a client may take to accept one event. One that stopped reading is cut off; it
-// comes back where it was.
-const WriteTime = 30 * time.Second
 
 // Writer sends events on one HTTP answer and flushes each.
 type Writer struct {
@@ -68,8 +63,6 @@ func (s *Writer) Comment(text string) error {
 }
 
 func (s *Writer) write(text string) error {
-	// Where deadlines are not supported, the server's own limits hold.
-	_ = s.ctrl.SetWriteDeadline(time.Now().Add(WriteTime))
 	if _, err := s.w.Write([]byte(text)); err != nil {
 		return fmt.Errorf("write event: %w", err)
 	}
