@@ -40,6 +40,7 @@ type Config struct {
 	FoodTools   string
 	InternalKey string
 	APIKeys     string
+	Key         string
 }
 
 // setting is one row of the table from which flags, environment variables and help are made.
@@ -98,6 +99,7 @@ func settings(c *Config) []setting {
 		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
 		secret("AGENTMESH_API_KEYS", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
+		secret("AGENTMESH_KEY", "your own key, which commands such as trace send where keys are configured", &c.Key),
 		secret("AGENTMESH_INTERNAL_KEY", "key by which the modules know each other; random when empty", &c.InternalKey),
 	}
 }
@@ -253,7 +255,7 @@ func (c *Config) exposed(flag, host string) error {
 
 // secrets are what must never be written or shown.
 func (c *Config) secrets() *redact.Set {
-	values := []string{c.LLMKey, c.InternalKey}
+	values := []string{c.LLMKey, c.InternalKey, c.Key}
 	for _, entry := range apiKeyEntries(c.APIKeys) {
 		values = append(values, entry[strings.LastIndexByte(entry, ':')+1:])
 	}

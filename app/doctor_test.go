@@ -13,7 +13,7 @@ import (
 	"agentmesh/app/meshtest"
 )
 
-// seen is what doctor says of a folder, as LEVEL NAME.
+// examine runs doctor and gives its exit status, what it says as LEVEL NAME, and all of its words.
 func examine(t *testing.T, args ...string) (status int, seen []string, text string) {
 	t.Helper()
 	status, out, errs := run(append([]string{"doctor", "--json", "--listen", "127.0.0.1:0"}, args...)...)

@@ -397,7 +397,7 @@ func TestStandardPriceChanged(t *testing.T) {
 		t.Errorf("got the interrupt %s after %s, want a new question", next, again.Types())
 	}
 	stale := standard(t, m, resumeBody("t1", id, `true`))
-	if got := interruptOf(t, stale); got != next || !strings.Contains(stale.Last().Outcome.Interrupts[0].Message, "asked anew") {
+	if got := interruptOf(t, stale); got != next || !strings.Contains(stale.Last().Outcome.Interrupts[0].Message, "a new question is open") {
 		t.Errorf("the old id got %+v, want the new question and why", stale.Last().Outcome.Interrupts[0])
 	}
 	done := standard(t, m, resumeBody("t1", next, `true`))

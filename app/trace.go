@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +29,6 @@ func bindProgram(cmd *cobra.Command, p *program) {
 	cmd.Flags().StringVar(&p.url, "url", "", "address of the running program; that of the data folder when left out")
 	cmd.Flags().StringVar(&p.user, "user", "", "who asks, where no keys are configured")
 	cmd.Long = strings.TrimSpace(cmd.Short + ".\n\n" + cmd.Long + "\n\nWhere keys are configured, AGENTMESH_KEY holds yours.")
-	p.key = os.Getenv("AGENTMESH_KEY")
 }
 
 // find looks for the program that runs on a data folder, when no address is given.
@@ -95,6 +93,7 @@ func traceCommand() *cobra.Command {
 			if _, err := c.resolve(cmd); err != nil {
 				return err
 			}
+			p.key = c.Key
 			if err := p.find(c.Data); err != nil {
 				return err
 			}

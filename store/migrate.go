@@ -47,11 +47,12 @@ func migrate(ctx context.Context, db *DB, folder fs.FS) error {
 	return nil
 }
 
-// readMigrations gives the steps in order; numbers begin with 1 and have no gaps.
+// tooNew refuses a database that a later program wrote.
 func tooNew(at, known int) error {
 	return fmt.Errorf("the database has version %d and this program knows only %d: use a newer program, or restore an older copy", at, known)
 }
 
+// readMigrations gives the steps in order; numbers begin with 1 and have no gaps.
 func readMigrations(folder fs.FS) ([]migration, error) {
 	entries, err := fs.ReadDir(folder, ".") // sorted by name
 	if err != nil {

@@ -55,7 +55,7 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 func decided(c echo.Context, err error, q agent.Confirmation) error {
 	var replaced *run.ReplacedError
 	if errors.As(err, &replaced) {
-		q, err = replaced.Confirmation, fault.New(fault.Conflict, "%s", replaced.Error())
+		q = replaced.Confirmation
 	}
 	if q.ID == "" {
 		return err

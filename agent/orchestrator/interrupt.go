@@ -117,7 +117,7 @@ func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfir
 	var replaced *run.ReplacedError
 	switch {
 	case errors.As(err, &replaced):
-		refused[replaced.Confirmation.ID] = fault.New(fault.Conflict, "%s", replaced.Error())
+		refused[replaced.Confirmation.ID] = err
 	case q.ID == "": // how it stands could not be read: the client hears why its answer may not count
 		refused[k.confirmation.ID] = err
 	case q.Status == agent.ConfirmationOpen:

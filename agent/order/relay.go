@@ -96,7 +96,7 @@ func (s *Service) send(ctx context.Context, d Delivery) error {
 	case Release:
 		err := s.call(ctx, call, d.Key+"/release", string(d.Op), map[string]any{"key": d.Key, "reason": d.Reason}, &r)
 		if err == nil && r.State == "COMMITTED" {
-			return fmt.Errorf("the reservation %s of a rejected order is committed", d.Key)
+			return fmt.Errorf("the reservation %s was given up and is committed", d.Key)
 		}
 		return err
 	case Return:

@@ -16,8 +16,11 @@ import (
 // not what would happen. Confirmation is the one to answer.
 type ReplacedError struct{ Confirmation agent.Confirmation }
 
-func (e *ReplacedError) Error() string {
-	return "what would happen has changed, so it is asked anew: look at the question and answer it by its confirmationId"
+func (e *ReplacedError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap gives the fault that it is.
+func (e *ReplacedError) Unwrap() error {
+	return fault.New(fault.Conflict, "what would happen has changed, so a new question is open: look at it and answer it by its confirmationId")
 }
 
 // agree takes a yes. Before it counts, the call is looked at once more: the person may have edited its

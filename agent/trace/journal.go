@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -77,8 +78,9 @@ func (of journal) round(c agent.ModelCall) span.Span {
 		"gen_ai.usage.output_tokens", count(c.Usage.Output),
 		"agentmesh.llm_call.id", c.ID,
 		"agentmesh.round", strconv.Itoa(c.Round))
-	if c.Error != "" {
-		s.Error = "model"
+	if c.Error != "" { // the record has words only; a round that fails ends its run with its code
+		s.Error = cmp.Or(of.run.ErrorCode, "internal")
+		s.Attributes["error.type"] = s.Error
 	}
 	return s
 }

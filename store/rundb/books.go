@@ -59,7 +59,7 @@ func (db *DB) AllOrders(ctx context.Context) ([]order.Order, error) {
 	return out, nil
 }
 
-// Queued lists the reservations whose release waits in the outbox.
+// Queued lists the reservations whose release or return waits in the outbox.
 func (db *DB) Queued(ctx context.Context) ([]string, error) {
 	out, err := collect(ctx, db.Read(), func(row scanner) (string, error) {
 		var key string

@@ -52,7 +52,7 @@ function Order({ order, current }) {
   </li>`;
 }
 
-/** Why it was not ordered. */
+/** Why it was not ordered, or no longer is. */
 function Why({ order }) {
   if (!order.reason || order.status === 'CONFIRMED') return null;
   return html`<p class="order-reason" data-testid="order-reason">${known(`reason.${order.reason}`, order.reason)}</p>`;
