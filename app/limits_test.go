@@ -132,6 +132,33 @@ func TestASlowBodyIsCutOff(t *testing.T) {
 	})
 }
 
+// TestAReaderThatStopsIsCutOff: an answer that nobody takes does not hold its handler, and a stream that is
+// only silent goes on.
+func TestAReaderThatStopsIsCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := meshtest.Start(t, meshtest.Options{})
+		for range 20 {
+			m.Ask("ann", "t1", "今天食堂有什么菜？")
+		}
+		list := m.Open("ann", http.MethodGet, "/api/v1/audit?limit=100", "", nil)
+		talk := m.Say("ann", "t2", "帮我订一份水煮牛肉。")
+		q := talk.Question()
+		var reader sync.WaitGroup
+		reader.Go(talk.Rest) // fails where the stream is cut
+		<-time.After(2 * time.Minute)
+		if body, err := io.ReadAll(list.Body); err == nil {
+			t.Errorf("after two minutes %d bytes came whole, want the connection cut", len(body))
+		}
+		_ = list.Body.Close()
+		if status, _ := talk.Decide("confirm", q); status != http.StatusOK {
+			t.Errorf("the decision: %d", status)
+		}
+		reader.Wait()
+		m.Stop()
+	})
+}
+
 // TestIdleStreamsHaveALimit opens 2,000 streams of one waiting run: the user meets a limit, others and the
 // user's other requests do not.
 func TestIdleStreamsHaveALimit(t *testing.T) {

@@ -77,6 +77,9 @@ func (a *announcement) Close() error { return errors.Join(os.Remove(a.path), a.l
 // running lists the processes of a data folder, in the order of their start. What dead ones left is
 // removed.
 func running(data string) ([]instance, error) {
+	if !store.HasLocks {
+		return nil, errors.New("what runs on a data folder cannot be told on this system: it has no file locks")
+	}
 	paths, err := filepath.Glob(filepath.Join(escapeGlob(data), runningFolder, "*.json"))
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)

@@ -5,10 +5,30 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // ErrInUse says that another process has the lock of a file.
 var ErrInUse = errors.New("the file is in use")
+
+// Who looks whether a lock is free has it for a moment. That long it is waited for.
+const (
+	lockTries = 4
+	lockPause = 15 * time.Millisecond
+)
+
+// Lock takes a file for this process until it is closed, or the process ends in whatever way; it is created
+// for its owner alone. ErrInUse says that another process has it. Where HasLocks is false, nothing keeps
+// others out.
+func Lock(path string) (*os.File, error) {
+	for try := 1; ; try++ {
+		file, err := tryLock(path)
+		if !errors.Is(err, ErrInUse) || try == lockTries {
+			return file, err
+		}
+		time.Sleep(lockPause)
+	}
+}
 
 // lockFile takes the lock of a database and writes into it whose it is. The file stays, because removing
 // it would let two processes lock two files.

@@ -1,11 +1,13 @@
 package order_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"agentmesh/agent"
 	"agentmesh/agent/order"
 	"agentmesh/app/platform/fault"
 )
@@ -45,24 +47,36 @@ func TestCancel_GivesThePortionsBack(t *testing.T) {
 
 func TestCancel_Refused(t *testing.T) {
 	t.Parallel()
-	today := time.Now().In(time.UTC).Format(time.DateOnly)
 	for name, c := range map[string]struct {
 		status order.Status
-		day    string
+		age    int // days since the order's day
 		user   string
+		code   fault.Code
 	}{
-		"placing":      {order.Placing, today, "anna"},
-		"rejected":     {order.Rejected, today, "anna"},
-		"its_day_past": {order.Confirmed, "2026-11-28", "anna"},
-		"another_s":    {order.Confirmed, today, "bob"},
+		"placing":      {order.Placing, 0, "anna", fault.Conflict},
+		"rejected":     {order.Rejected, 0, "anna", fault.Conflict},
+		"its_day_past": {order.Confirmed, 1, "anna", fault.Conflict},
+		"another_s":    {order.Confirmed, 0, "bob", ""},
 	} {
-		w := newWorld()
-		o := w.confirmed(t, c.day)
-		o.Status = c.status
-		w.books.orders[o.InvocationID] = o
-		if _, err := w.Cancel(t.Context(), c.user, o.ID, ""); err == nil || w.books.open() != 0 {
-			t.Errorf("%s: got %v and %d deliveries, want a refusal", name, err, w.books.open())
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				o := w.confirmed(t, time.Now().AddDate(0, 0, -c.age).Format(time.DateOnly))
+				o.Status = c.status
+				w.books.orders[o.InvocationID] = o
+				_, err := w.Cancel(t.Context(), c.user, o.ID, "")
+				if c.code == "" && !errors.Is(err, agent.ErrNotFound) {
+					t.Errorf("got %v, want not found", err)
+				}
+				if c.code != "" {
+					wantCode(t, err, c.code)
+				}
+				if w.books.open() != 0 {
+					t.Errorf("%d deliveries are queued, want none", w.books.open())
+				}
+			})
+		})
 	}
 }
 
