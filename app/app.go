@@ -126,7 +126,7 @@ func (a *App) startModules(ctx context.Context) error {
 func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 	addr, split := a.place.split[m.Name()]
 	if !split {
-		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), authenticate(a.keys, a.wiring.network, a.observed(m))))
+		a.inner = append(a.inner, serve(ctx, a.wiring.network.Listen(m.Name()), authenticate(a.keys, a.wiring.network, false, a.observed(m))))
 		return nil
 	}
 	l, err := listen(addr)
@@ -141,7 +141,7 @@ func (a *App) serveModule(ctx context.Context, m mesh.Module) error {
 // guarded lets only requests for us through: to a Host that we answer to and from our own pages, or from
 // a module that has the internal key, which no web page can know.
 func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
-	next = limitTimes(authenticate(a.keys, a.wiring.network, next))
+	next = limitTimes(authenticate(a.keys, a.wiring.network, a.exposed(addr), next))
 	strict := guard(allowedHosts(addr, a.config), a.config.AllowOrigins, next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.wiring.network.HasKey(r) || a.wiring.network.IsOperator(r) {
@@ -150,6 +150,13 @@ func (a *App) guarded(addr net.Addr, next http.Handler) http.Handler {
 		}
 		strict.ServeHTTP(w, r)
 	})
+}
+
+// exposed tells whether others than this machine reach an address, and the operator has not said that this
+// is meant.
+func (a *App) exposed(addr net.Addr) bool {
+	host, _, err := net.SplitHostPort(addr.String())
+	return err == nil && !loopback(host) && !a.config.Insecure // an error: a test's pipe
 }
 
 // handlerOf shows modules' paths, health, metrics and the demo model on a listener.

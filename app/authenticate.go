@@ -17,10 +17,11 @@ const defaultUser = "local"
 const maxUser = 128
 
 // authenticate puts the caller into the request's context, for every module alike, and refuses who has to
-// be known and is not.
-func authenticate(keys *keyring, network *mesh.Network, next http.Handler) http.Handler {
+// be known and is not. Exposed says that others than this machine reach the listener: there a key is needed
+// also when the last one has been revoked.
+func authenticate(keys *keyring, network *mesh.Network, exposed bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, known, err := callerOf(r, keys, network)
+		caller, known, err := callerOf(r, keys, network, exposed)
 		switch {
 		case err != nil:
 			fault.Write(w, err)
@@ -38,12 +39,12 @@ func authenticate(keys *keyring, network *mesh.Network, next http.Handler) http.
 // callerOf finds out who calls. A module of the mesh says for whom it calls, if for anybody. With keys
 // configured the user is the key's owner. Without them, bound to loopback, callers name themselves and may
 // all (design, section 12).
-func callerOf(r *http.Request, keys *keyring, network *mesh.Network) (caller identity.Identity, known bool, err error) {
+func callerOf(r *http.Request, keys *keyring, network *mesh.Network, exposed bool) (caller identity.Identity, known bool, err error) {
 	if network.HasKey(r) {
 		user, ok := network.UserOf(r)
 		return identity.Identity{User: user, Role: identity.Agent}, ok, nil
 	}
-	if keys.configured() {
+	if exposed || keys.configured() {
 		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		owner, ok := keys.find(strings.TrimSpace(secret))
 		return owner, ok && strings.EqualFold(scheme, "Bearer"), nil

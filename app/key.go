@@ -9,6 +9,9 @@ import (
 	"agentmesh/app/platform/identity"
 )
 
+// noKeys says what it means that nobody has one.
+const noKeys = "There are no keys in this folder: unless AGENTMESH_API_KEYS has some, a program on loopback trusts every program on this machine, and one on another address lets nobody in."
+
 // keyCommand manages the keys of a data folder. A running program notices a change by itself.
 func keyCommand() *cobra.Command {
 	var c Config
@@ -43,6 +46,7 @@ func keyAdd(c *Config) *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), secret)
+			fmt.Fprintln(cmd.ErrOrStderr(), "It is shown once. Send it as 'Authorization: Bearer …'; from now on every caller needs a key.")
 			return nil
 		},
 	}
@@ -58,6 +62,9 @@ func keyList(c *Config) *cobra.Command {
 			r, err := c.keyring(cmd)
 			if err != nil {
 				return err
+			}
+			if len(r.stored) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), noKeys)
 			}
 			for _, k := range r.stored {
 				fmt.Fprintf(cmd.OutOrStdout(), "%-20s %-8s user %-20s %s\n", k.Name, k.Role, k.User, k.CreatedAt.Format(time.RFC3339))
@@ -75,7 +82,14 @@ func keyRevoke(c *Config) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return r.revoke(args[0])
+			if err := r.revoke(args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "revoked %s\n", args[0])
+			if left, err := r.keys(); err == nil && len(left) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), noKeys)
+			}
+			return nil
 		},
 	}
 }

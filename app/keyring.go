@@ -157,7 +157,11 @@ func (r *keyring) revoke(name string) error {
 	if len(left) == len(r.stored) {
 		return fmt.Errorf("there is no key named %q in %s", name, r.path)
 	}
-	return r.write(left)
+	if err := r.write(left); err != nil {
+		return err
+	}
+	r.stored = left
+	return nil
 }
 
 // write replaces the file whole, so that a reader never sees half of it.

@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -128,7 +129,7 @@ func TestKeyCommand(t *testing.T) {
 	if status, _ := m.Do("ann", http.MethodGet, "/api/v1/about", ""); status != http.StatusOK {
 		t.Fatalf("without any key: %d", status)
 	}
-	secret := strings.TrimSpace(command(t, "key", "add", "carol", "--role", "person", "--data", m.Dir))
+	secret, _, _ := strings.Cut(command(t, "key", "add", "carol", "--role", "person", "--data", m.Dir), "\n")
 	if !strings.HasPrefix(secret, "amk_") {
 		t.Fatalf("key add printed %q", secret)
 	}
@@ -152,6 +153,43 @@ func TestKeyCommand(t *testing.T) {
 	command(t, "key", "revoke", "carol", "--data", m.Dir)
 	if status, _ := do(t, m, secret, http.MethodGet, "/api/v1/about", ""); status != http.StatusUnauthorized {
 		t.Errorf("with the revoked key: %d, want 401", status)
+	}
+}
+
+// TestRevokingTheLastKeyOpensNothing: a listener that others reach lets nobody in without a key, also when
+// there are none left (design, section 12).
+func TestRevokingTheLastKeyOpensNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secret, _, _ := strings.Cut(command(t, "key", "add", "carol", "--data", dir), "\n")
+	_, a := serving(t, func(c *app.Config) { c.Data, c.Listen = dir, "0.0.0.0:0" })
+	_, port, err := net.SplitHostPort(a.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(header http.Header) int {
+		r, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:"+port+"/api/v1/about", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = header
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := status(bearer(secret)); got != http.StatusOK {
+		t.Errorf("with the key: %d, want 200", got)
+	}
+	if said := command(t, "key", "revoke", "carol", "--data", dir); !strings.Contains(said, "revoked carol") || !strings.Contains(said, "lets nobody in") {
+		t.Errorf("revoke says %q", said)
+	}
+	for name, header := range map[string]http.Header{"without a key": {}, "with the revoked one": bearer(secret), "as somebody": {"X-User-Id": {"ann"}}} {
+		if got := status(header); got != http.StatusUnauthorized {
+			t.Errorf("%s: %d, want 401", name, got)
+		}
 	}
 }
 

@@ -131,7 +131,10 @@ func isGone(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, errors.Join(os.Remove(path), lock.Close())
+	if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) { // it took its file away itself, just now
+		err = nil
+	}
+	return true, errors.Join(err, lock.Close())
 }
 
 // holder gives the id of a process that has a database of the folder open. One that is not announced is

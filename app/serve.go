@@ -68,10 +68,10 @@ func (a *App) greeting() string {
 		access = "WARNING: no keys are configured: everybody who reaches " + a.Addr() + " is trusted"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "AgentMesh %s\n  page   http://%s/\n", Version, a.Addr())
+	fmt.Fprintf(&b, "AgentMesh %s\n  page   http://%s/\n", Version, dialable(a.Addr()))
 	if !slices.Contains(a.place.local, "orchestrator") {
 		b.Reset()
-		fmt.Fprintf(&b, "AgentMesh %s\n  %s at http://%s/\n", Version, strings.Join(a.place.local, ", "), a.Addr())
+		fmt.Fprintf(&b, "AgentMesh %s\n  %s at http://%s/\n", Version, strings.Join(a.place.local, ", "), dialable(a.Addr()))
 	}
 	for _, name := range a.place.local {
 		if _, split := a.place.split[name]; split {

@@ -31,6 +31,14 @@ func ErrorResult(err error) json.RawMessage {
 	return out
 }
 
+// refusedResult is the one form in which a model reads a call that was refused before it ran.
+func refusedResult(err error) json.RawMessage {
+	out, _ := json.Marshal(map[string]any{"ran": false, "error": map[string]string{
+		"code": string(fault.CodeOf(err)), "message": fault.MessageOf(err),
+	}})
+	return out
+}
+
 // closedResult is the one form in which a model reads a call that was not run to its end.
 func closedResult(status Status, reason, message string) json.RawMessage {
 	out, _ := json.Marshal(map[string]string{"status": string(status), "reason": reason, "message": message})

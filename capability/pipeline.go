@@ -49,7 +49,7 @@ func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission 
 	began := p.now()
 	refuse := func(stage Stage, status Status, err error) Admission {
 		r := p.receipt(call, began, status, stage, err)
-		return Admission{Refusal: &r, Result: ErrorResult(err)}
+		return Admission{Refusal: &r, Result: refusedResult(err)}
 	}
 	if !kit.Has(call.Name) {
 		return refuse(StageResolve, Invalid, unknownTool(call.Name, kit))

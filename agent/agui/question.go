@@ -25,7 +25,7 @@ func (a Asked) interrupt() Interrupt {
 	if len(a.Warnings) > 0 {
 		about["warnings"] = a.Warnings
 	}
-	message := "May " + a.Tool + " run?"
+	message := a.message()
 	if a.Refused != nil {
 		refused := fault.ProblemOf(a.Refused)
 		about["problem"] = map[string]any{"code": refused.Code, "detail": refused.Detail}
@@ -35,6 +35,19 @@ func (a Asked) interrupt() Interrupt {
 		ID: a.ID, Reason: "tool_call", ToolCallID: a.CallID, Message: message, ResponseSchema: answerSchema(a.ArgsSchema),
 		Metadata: map[string]any{"agentmesh": about},
 	}
+}
+
+// message is the question in words, for a client that shows nothing else: what would happen, where its
+// capability says it.
+func (a Asked) message() string {
+	var summary struct {
+		Words string `json:"words"`
+	}
+	_ = json.Unmarshal(a.Summary, &summary) // a capability's summary may have any form
+	if summary.Words == "" {
+		return "May " + a.Tool + " run?"
+	}
+	return summary.Words + " — may " + a.Tool + " run?"
 }
 
 // answerSchema describes the payload of a Resume.

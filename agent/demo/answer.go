@@ -109,7 +109,7 @@ func (p *planner) trouble(r *result, what string) string {
 
 // reason is the tool's own sentence, or one for its error code.
 func (p *planner) reason(r *result) string {
-	if said := strings.TrimSpace(text.Cut(r.Message, 300)); said != "" {
+	if said := strings.TrimSpace(text.Cut(r.Message, 300)); said != "" && !p.foreign(r.code, said) {
 		return p.sentence(said)
 	}
 	switch r.code {
@@ -123,6 +123,15 @@ func (p *planner) reason(r *result) string {
 		return p.say("情况已经变了，请重新试一次。", "Things have changed meanwhile; please try once more.")
 	}
 	return p.say("原因不明。", "The reason is not known.")
+}
+
+// foreign tells whether a tool's words about its own trouble are not in the user's language; ours are.
+func (p *planner) foreign(code, said string) bool {
+	switch code {
+	case "timeout", "unavailable", "rate_limited":
+		return text.HasHan(said) != p.ask.zh && !strings.Contains(said, " / ")
+	}
+	return false
 }
 
 // sentence ends a text with a full stop.

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentmesh/app/platform/text"
@@ -81,8 +82,9 @@ func (p *planner) lineText(line orderLine) string {
 
 // orderFailed does not claim that nothing was ordered where the error leaves that open.
 func (p *planner) orderFailed(r *result) string {
-	switch r.code {
-	case "timeout", "unavailable", "internal", "indeterminate":
+	ran := r.Ran == nil || *r.Ran
+	switch {
+	case ran && slices.Contains([]string{"timeout", "unavailable", "internal", "indeterminate"}, r.code):
 		return p.say("下单没有得到确认，请先看订单列表，再决定要不要重试。", "The order was not confirmed to me; please check the list of orders before trying again. ") + p.reason(r)
 	}
 	return p.say("下单没有成功：", "The order was not placed: ") + p.reason(r)

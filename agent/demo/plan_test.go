@@ -300,7 +300,7 @@ func TestPlan_results(t *testing.T) {
 		{"error without words", toolWeather, `{"error":{"code":"unavailable"}}`, scene{say: weather, calls: asked, want: []string{"not available"}}},
 		{"nothing found", toolForget, `{"forgotten":[]}`, scene{say: "忘掉我不吃辣", calls: `forget_preference{"query":"不吃辣"}`, want: []string{"没有找到"}}},
 		{"nothing remembered", toolRecall, `{"preferences":[]}`, scene{say: "结合我的偏好推荐一道菜。", calls: "recall_preferences{} / recommend_food{}", want: []string{"还没有记住"}}},
-		{"no memory", toolRecall, `{"error":{"code":"unavailable","message":"temporarily unavailable"}}`, scene{say: "帮我推荐一道菜", calls: "recall_preferences{} / recommend_food{}", want: []string{"家常豆腐", "temporarily"}}},
+		{"no memory", toolRecall, `{"error":{"code":"unavailable","message":"temporarily unavailable"}}`, scene{say: "帮我推荐一道菜", calls: "recall_preferences{} / recommend_food{}", want: []string{"家常豆腐", "暂时用不了"}}},
 		{"nothing to recommend", toolRecommend, `{"recommendations":[],"avoided":[]}`, scene{say: "帮我推荐一道菜", calls: "recall_preferences{} / " + advised(""), want: []string{"没有找到合适"}}},
 		{"price and stock absent", toolSearch, `{"dishes":[{"id":"food-001","name":"水煮牛肉"}],"total":1}`, scene{say: "水煮牛肉多少钱", calls: `search_food_catalog{"query":"水煮牛肉"}`, want: []string{"没有写明"}, never: []string{"¥", "售完"}}},
 		{"condition unreadable", toolMenu, `oops`, scene{say: "如果有水煮牛肉就帮我订一份", calls: "list_menu_by_day{}", want: []string{"菜单没有读到", "没有下单"}}},

@@ -24,6 +24,7 @@ type result struct {
 	code    string
 	keys    map[string]json.RawMessage
 
+	Ran       *bool  `json:"ran"` // false: the call was refused before it ran
 	Status    string `json:"status"`
 	Reason    string `json:"reason"`
 	Message   string `json:"message"`

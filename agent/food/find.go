@@ -78,8 +78,8 @@ func (f *finder) notToday(d Dish) error {
 			zh, en = append(zh, text.WeekdayShortZh(n)), append(en, text.WeekdayEn(n))
 		}
 	}
-	return fault.New(fault.Invalid, "%s（%s）今天（%s）不供应，供应日：%s / is not on today's menu; it is on %s",
-		d.Name, d.NameEn, f.today.WeekdayZh, strings.Join(zh, "、"), strings.Join(en, ", "))
+	return fault.New(fault.Invalid, "%s（%s）今天（%s）不供应，供应日：%s / %s is not on today's menu; it is on %s",
+		d.Name, d.NameEn, f.today.WeekdayZh, strings.Join(zh, "、"), d.NameEn, strings.Join(en, ", "))
 }
 
 func exact(dishes []Dish, word string) (Dish, bool) {

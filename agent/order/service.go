@@ -1,12 +1,15 @@
 package order
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
 
@@ -162,11 +165,25 @@ func (o Order) quoted(q quote, reservation string, at time.Time) Order {
 func prepared(q quote, change capability.Change) (capability.Prepared, error) {
 	warnings := q.Warnings
 	q.Warnings = nil
-	summary, err := json.Marshal(q)
+	summary, err := json.Marshal(struct {
+		quote
+		Words string `json:"words"` // for whoever shows a question without knowing what an order is
+	}{q, q.words()})
 	if err != nil {
 		return capability.Prepared{}, fmt.Errorf("summarise quote: %w", err)
 	}
 	return capability.Prepared{Summary: summary, Warnings: warnings, Changes: []capability.Change{change}}, nil
+}
+
+// words says what would be ordered, in both languages.
+func (q quote) words() string {
+	var zh, en []string
+	for _, l := range q.Lines {
+		zh = append(zh, fmt.Sprintf("%s × %d", l.Name, l.Quantity))
+		en = append(en, fmt.Sprintf("%s × %d", cmp.Or(l.NameEn, l.Name), l.Quantity))
+	}
+	total := text.Yuan(q.TotalFen)
+	return fmt.Sprintf("%s，共 %s 元 / %s, %s yuan", strings.Join(zh, "、"), total, strings.Join(en, ", "), total)
 }
 
 func (s *Service) quote(ctx context.Context, call capability.Call, args map[string]any) (quote, error) {

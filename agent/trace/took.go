@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -35,7 +36,15 @@ func took(spans []step) Took {
 			now.end(e.step)
 		}
 	}
-	return out
+	return out.rounded()
+}
+
+// rounded leaves no more digits than a microsecond has.
+func (t Took) rounded() Took {
+	for _, part := range []*float64{&t.ModelMS, &t.MCPMS, &t.AgentMS, &t.PersonMS, &t.OwnMS} {
+		*part = math.Round(*part*1000) / 1000
+	}
+	return t
 }
 
 // edge is the beginning or the end of a span.
