@@ -34,7 +34,13 @@ func (m *Module) getTrace(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		runs = append(runs, trace.Run{Journal: j, ModelCalls: calls})
+		run := trace.Run{Journal: j, ModelCalls: calls}
+		if !j.Run.Status.Final() {
+			if run.Events, err = m.deps.Runs.Events(ctx, r.ID, 0); err != nil {
+				return err
+			}
+		}
+		runs = append(runs, run)
 	}
 	elsewhere, missing := m.deps.Spans.Spans(ctx, traceID)
 	return c.JSON(http.StatusOK, trace.Of(traceID, runs, elsewhere, missing, m.deps.Now()))

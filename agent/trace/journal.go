@@ -2,6 +2,8 @@ package trace
 
 import (
 	"cmp"
+	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,12 +17,14 @@ const ownModule = "orchestrator"
 
 // ofJournal reads a run's spans from its journal: the run, its model rounds, its calls, and the waits for
 // a person. Nothing is recorded twice, and a crash loses none of them.
-func ofJournal(j agent.Journal, calls []agent.ModelCall) []span.Span {
+func ofJournal(r Run) []span.Span {
+	j := r.Journal
 	of := journal{run: j.Run, root: span.IDOf(j.Run.ID)}
 	out := []span.Span{of.rootSpan()}
-	for _, c := range calls {
+	for _, c := range r.ModelCalls {
 		out = append(out, of.round(c))
 	}
+	out = append(out, of.openRound(r)...)
 	for _, inv := range j.Invocations {
 		out = append(out, of.call(inv))
 	}
@@ -83,6 +87,22 @@ func (of journal) round(c agent.ModelCall) span.Span {
 		s.Attributes["error.type"] = s.Error
 	}
 	return s
+}
+
+// openRound is the model call that has not ended, if there is one.
+func (of journal) openRound(r Run) []span.Span {
+	for _, e := range slices.Backward(r.Events) {
+		if e.Type != agent.ModelCalled {
+			continue
+		}
+		var asked agent.ModelData
+		if json.Unmarshal(e.Data, &asked) != nil || slices.ContainsFunc(r.ModelCalls, func(c agent.ModelCall) bool { return c.ID == asked.LLMCallID }) {
+			return nil
+		}
+		return []span.Span{of.span(span.Model, span.IDOf(asked.LLMCallID), of.root, strings.TrimSpace("chat "+of.run.Model), e.At, time.Time{},
+			"gen_ai.operation.name", "chat", "gen_ai.request.model", of.run.Model, "agentmesh.llm_call.id", asked.LLMCallID, "agentmesh.round", strconv.Itoa(asked.Round))}
+	}
+	return nil
 }
 
 func (of journal) call(inv agent.Invocation) span.Span {

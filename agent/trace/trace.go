@@ -52,7 +52,8 @@ type Node struct {
 // Run is what the orchestrator knows of one run of a chain.
 type Run struct {
 	Journal    agent.Journal
-	ModelCalls []agent.ModelCall
+	ModelCalls []agent.ModelCall // those that have ended
+	Events     []agent.Event     // of a run that is open: they tell of the model call that has not ended
 }
 
 // Of joins the runs of one chain, which are one user's, with what other modules recorded. Spans of other
@@ -63,7 +64,7 @@ func Of(traceID string, runs []Run, elsewhere []span.Span, missing []string, now
 	var all []span.Span
 	for _, r := range runs {
 		t.Runs = append(t.Runs, r.Journal.Run.ID)
-		all = append(all, ofJournal(r.Journal, r.ModelCalls)...)
+		all = append(all, ofJournal(r)...)
 	}
 	for _, s := range elsewhere {
 		if slices.Contains(t.Runs, s.RunID) {

@@ -114,6 +114,26 @@ func TestOf_WhatLastsIsOpen(t *testing.T) {
 	}
 }
 
+// TestOf_AModelThatAnswers: its time is the model's, before it has ended too.
+func TestOf_AModelThatAnswers(t *testing.T) {
+	t.Parallel()
+	r := order()
+	r.Journal = agent.Journal{Run: agent.Run{ID: "run-1", TraceID: id, Status: agent.Running, Model: "demo", CreatedAt: at(0)}}
+	r.ModelCalls = r.ModelCalls[:1]
+	r.Events = []agent.Event{
+		agent.NewEvent(agent.ModelCalled, agent.ModelData{LLMCallID: "llm-1", Round: 1}, at(10)),
+		agent.NewEvent(agent.ModelCalled, agent.ModelData{LLMCallID: "llm-2", Round: 2}, at(200)),
+	}
+	got := trace.Of(id, []trace.Run{r}, nil, nil, at(1000))
+	if last := got.Spans[len(got.Spans)-1]; last.Name != "chat demo" || last.Status != trace.Open || last.DurationMS != 800 || got.Took.ModelMS != 900 {
+		t.Errorf("got %+v and %+v, want an open call of 800 ms", last, got.Took)
+	}
+	r.Events = r.Events[:1] // it has ended
+	if got := trace.Of(id, []trace.Run{r}, nil, nil, at(1000)); len(got.Spans) != 2 || got.Took.ModelMS != 100 {
+		t.Errorf("got %d spans, %+v", len(got.Spans), got.Took)
+	}
+}
+
 func TestOf_Errors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
