@@ -37,6 +37,7 @@ type Step struct {
 	RunID string
 	From  []Status // the run must be in one of these
 	To    Status   // may equal the state it is in; Keep leaves it
+	Head  int64    // when not 0, the run's last event must still have this number: the step holds for that journal only
 
 	Finish       FinishReason // with a final To
 	ErrorCode    string
@@ -64,7 +65,7 @@ type RunStore interface {
 	// CreateRun stores conversation, user message and PENDING run together. ErrConfirmationOpen: a question
 	// of the conversation is open. ErrMessageExists: a message has this id already.
 	CreateRun(ctx context.Context, r Run, title string, input Message) error
-	// Append writes a step. ErrStale: the run is in none of the states of From. ErrBusy: the step would
+	// Append writes a step. ErrStale: the run is in none of the states of From, or its last event is not Head. ErrBusy: the step would
 	// make a second active run in the conversation.
 	Append(ctx context.Context, s Step) error
 	// Decide closes a question and writes the step, if the question was open. A run that has no other

@@ -219,6 +219,31 @@ func TestAskAgain_ForANewWarning(t *testing.T) {
 	}
 }
 
+// TestAskAgain_WhileTheRunIsCancelled: whichever comes first, no question outlives its run.
+func TestAskAgain_WhileTheRunIsCancelled(t *testing.T) {
+	t.Parallel()
+	for range 60 {
+		w := newWorld(t)
+		w.tools.review = func(c capability.Call) (capability.Review, error) {
+			r, err := summarised(c)
+			r.Ask = true
+			return r, err
+		}
+		r, q := asked(t, w)
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = w.edit(r.ID, q.ID, `{"n":2}`) })
+		both.Go(func() { _, _ = w.runs.Cancel(context.Background(), "ann", r.ID) })
+		both.Wait()
+		want(t, "status", w.end(r.ID).Status, agent.Cancelled)
+		for _, c := range w.journal(r.ID).Confirmations {
+			if c.Status == agent.ConfirmationOpen {
+				t.Fatalf("the question %s is open and its run has ended", c.ID)
+			}
+		}
+		w.stop()
+	}
+}
+
 // TestAskAgain_HasItsOwnTime: the new question's time begins anew, and then ends.
 func TestAskAgain_HasItsOwnTime(t *testing.T) {
 	t.Parallel()

@@ -11,10 +11,11 @@ import (
 )
 
 // finish ends a run: what has no result yet gets one that says what happened, open questions close,
-// and the next run of the conversation goes on.
+// and the next run of the conversation goes on. What is closed is read from the journal, so the step holds
+// for that journal only: a question may have taken another's place meanwhile.
 func (s *Service) finish(ctx context.Context, j agent.Journal, step next) error {
 	out := agent.Step{
-		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, To: step.status, Finish: step.reason,
+		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, Head: j.Run.Head, To: step.status, Finish: step.reason,
 	}
 	if step.status == agent.Cancelled {
 		s.closeCalls(ctx, j, &out, "cancelled", "the run was cancelled")
@@ -34,7 +35,7 @@ func (s *Service) fail(ctx context.Context, j agent.Journal, cause error) error 
 		return err
 	}
 	out := agent.Step{
-		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, To: agent.Failed, Finish: agent.Broken,
+		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, Head: j.Run.Head, To: agent.Failed, Finish: agent.Broken,
 		ErrorCode: string(fault.CodeOf(cause)), ErrorMessage: fault.MessageOf(cause),
 	}
 	s.closeCalls(ctx, j, &out, "failed", "the run failed")

@@ -25,14 +25,17 @@ func OpenReader(ctx context.Context, path string) (*DB, error) {
 }
 
 // Invariant checks that orders agree in themselves (design, section 7): one for an invocation, none sold
-// without a CONFIRMED question, sums that are the sums of their lines. The questions of a deleted
+// without a CONFIRMED question, no question open of a run that has ended, sums that are the sums of their lines. The questions of a deleted
 // conversation are gone, while its orders stay.
 func (db *DB) Invariant(ctx context.Context) error {
 	wrong, err := collect(ctx, db.Read(), func(row scanner) (string, error) {
 		var text string
 		err := row.Scan(&text)
 		return text, err
-	}, `SELECT printf('order %s was sold without a CONFIRMED question', o.id) FROM orders o
+	}, `SELECT printf('the question %s is open and its run has ended', c.id) FROM confirmations c JOIN runs r ON r.n = c.run_n
+			WHERE c.status = 'OPEN' AND r.state >= 10
+		UNION ALL
+		SELECT printf('order %s was sold without a CONFIRMED question', o.id) FROM orders o
 			WHERE o.status IN ('CONFIRMED', 'CANCELLED') AND EXISTS (SELECT 1 FROM runs r WHERE r.id = o.run_id)
 			AND NOT EXISTS (SELECT 1 FROM confirmations c WHERE c.invocation_id = o.invocation_id AND c.status = 'CONFIRMED')
 		UNION ALL

@@ -33,7 +33,8 @@ func (db *DB) Append(ctx context.Context, s agent.Step) error {
 func (db *DB) advance(ctx context.Context, tx *sql.Tx, s agent.Step) (int64, error) {
 	var n int64
 	var state agent.Status
-	err := tx.QueryRowContext(ctx, `SELECT n, state FROM runs WHERE id = ?`, s.RunID).Scan(&n, &state)
+	var head int64
+	err := tx.QueryRowContext(ctx, `SELECT n, state, head FROM runs WHERE id = ?`, s.RunID).Scan(&n, &state, &head)
 	if err != nil {
 		return 0, notFound(err)
 	}
@@ -41,7 +42,7 @@ func (db *DB) advance(ctx context.Context, tx *sql.Tx, s agent.Step) (int64, err
 	if to == agent.Keep {
 		to = state
 	}
-	if !slices.Contains(s.From, state) {
+	if !slices.Contains(s.From, state) || (s.Head != 0 && s.Head != head) {
 		return 0, agent.ErrStale
 	}
 	if to != state && !state.CanBecome(to) {
