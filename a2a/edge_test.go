@@ -101,6 +101,9 @@ func TestHandler_tasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, list := do(t, "POST", url, `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`)
+	if _, beyond := do(t, "POST", url, `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"pageToken":"9223372036854775807"}}`); !strings.Contains(beyond, `"tasks":[]`) {
+		t.Errorf("a page beyond the last: %s", beyond)
+	}
 	if !strings.Contains(list, out.TaskID) || strings.Contains(list, "artifacts") || !strings.Contains(list, `"nextPageToken":""`) {
 		t.Errorf("list: got %s", list)
 	}

@@ -96,7 +96,8 @@ func (t *taskTable) List(ctx context.Context, req *wire.ListTasksRequest) (*wire
 		return nil, wire.ErrInvalidParams
 	}
 	found := t.matching(ctx, req)
-	page := found[min(from, len(found)):min(from+size, len(found))]
+	from = min(from, len(found))
+	page := found[from:min(from+size, len(found))]
 	answer := &wire.ListTasksResponse{Tasks: []*wire.Task{}, TotalSize: len(found), PageSize: size}
 	for _, task := range page {
 		if !req.IncludeArtifacts {

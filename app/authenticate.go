@@ -1,8 +1,11 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/identity"
@@ -27,13 +30,55 @@ func authenticate(keys *keyring, network *mesh.Network, exposed bool, next http.
 			fault.Write(w, err)
 			return
 		case known:
-			r = r.WithContext(identity.With(r.Context(), caller))
+			ctx, stop := whileKeyHolds(identity.With(r.Context(), caller), r, keys)
+			defer stop()
+			r = r.WithContext(ctx)
 		case !network.HasKey(r) && !operates(r, network) && !isOpen(r):
 			unauthenticated(w)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// keyAgain is how often the key of a request that lasts is looked at again.
+const keyAgain = 5 * time.Second
+
+// errKeyRevoked ends what lasts longer than its key.
+var errKeyRevoked = errors.New("the key was revoked")
+
+// whileKeyHolds ends a context soon after the key that the request came with was revoked: a stream must not
+// outlive it.
+func whileKeyHolds(ctx context.Context, r *http.Request, keys *keyring) (context.Context, func()) {
+	secret := bearerOf(r)
+	if _, keyed := keys.find(secret); !keyed {
+		return ctx, func() {}
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	again := time.NewTicker(keyAgain)
+	go func() {
+		defer again.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+				if _, holds := keys.find(secret); !holds {
+					end(errKeyRevoked)
+				}
+			}
+		}
+	}()
+	return ctx, func() { end(context.Canceled) }
+}
+
+// bearerOf reads the key of a request; empty when there is none.
+func bearerOf(r *http.Request) string {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(secret)
 }
 
 // callerOf finds out who calls. A module of the mesh says for whom it calls, if for anybody. With keys
@@ -45,9 +90,8 @@ func callerOf(r *http.Request, keys *keyring, network *mesh.Network, exposed boo
 		return identity.Identity{User: user, Role: identity.Agent}, ok, nil
 	}
 	if exposed || keys.configured() {
-		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		owner, ok := keys.find(strings.TrimSpace(secret))
-		return owner, ok && strings.EqualFold(scheme, "Bearer"), nil
+		owner, ok := keys.find(bearerOf(r))
+		return owner, ok, nil
 	}
 	user, err := named(r.Header.Get("X-User-ID"))
 	return identity.Identity{User: user, Role: identity.Admin}, err == nil, err

@@ -3,12 +3,16 @@ package app_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"agentmesh/app"
 	"agentmesh/app/meshtest"
@@ -191,6 +195,42 @@ func TestRevokingTheLastKeyOpensNothing(t *testing.T) {
 			t.Errorf("%s: %d, want 401", name, got)
 		}
 	}
+}
+
+// TestAStreamEndsWithItsKey: what lasts does not outlive the key that it was opened with.
+func TestAStreamEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		keys := map[string]string{}
+		for _, name := range []string{"carol", "dora"} {
+			keys[name], _, _ = strings.Cut(command(t, "key", "add", name, "--data", dir), "\n")
+		}
+		m := meshtest.Start(t, meshtest.Options{Dir: dir})
+		streams := map[string]*http.Response{}
+		for name, secret := range keys {
+			streams[name] = m.Open("", http.MethodPost, "/api/v1/runs", meshtest.Input("t1", "帮我订一份水煮牛肉。"), bearer(secret))
+		}
+		command(t, "key", "revoke", "carol", "--data", dir)
+		var ended sync.WaitGroup
+		took := map[string]time.Duration{}
+		var mu sync.Mutex
+		began := time.Now()
+		for name, resp := range streams {
+			ended.Go(func() {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+				mu.Lock()
+				defer mu.Unlock()
+				took[name] = time.Since(began)
+			})
+		}
+		ended.Wait()
+		if took["carol"] > 10*time.Second || took["dora"] < 4*time.Minute {
+			t.Errorf("the streams ended after %v, want carol's soon, and dora's with her question", took)
+		}
+		m.Stop()
+	})
 }
 
 func command(t *testing.T, args ...string) string {

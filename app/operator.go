@@ -14,6 +14,7 @@ import (
 
 	"agentmesh/mcp"
 	"agentmesh/mcp/catalog"
+	"agentmesh/store"
 	"agentmesh/store/catalogdb"
 )
 
@@ -34,6 +35,14 @@ const (
 // openOperator finds the catalog of a data folder: that of the running process which has it, or knows
 // where it is; otherwise the file, whose lock proves that nobody else works on it.
 func openOperator(ctx context.Context, c Config) (operator, error) {
+	o, err := findOperator(ctx, c)
+	if errors.Is(err, store.ErrInUse) { // a program that was starting, and answers by now
+		return findOperator(ctx, c)
+	}
+	return o, err
+}
+
+func findOperator(ctx context.Context, c Config) (operator, error) {
 	found, err := running(c.Data)
 	if err != nil {
 		return nil, err

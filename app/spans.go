@@ -3,8 +3,11 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,6 +16,7 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
+	"agentmesh/store"
 	"agentmesh/store/spandb"
 )
 
@@ -50,13 +54,33 @@ func (w *wiring) openSpans(ctx context.Context, r row) error {
 	if r.name == "orchestrator" {
 		return nil
 	}
-	db, err := spandb.Open(ctx, filepath.Join(w.config.Data, spansFolder, r.name+".db"), w.now)
+	db, err := w.openSpanFile(ctx, filepath.Join(w.config.Data, spansFolder, r.name+".db"))
 	if err != nil {
 		return err
 	}
 	w.closeLater(db)
 	m.own = db
 	return nil
+}
+
+// openSpanFile opens a file of spans. One that is damaged is put aside: nobody's order waits for an
+// explanation.
+func (w *wiring) openSpanFile(ctx context.Context, path string) (*spandb.DB, error) {
+	db, err := spandb.Open(ctx, path, w.now)
+	if err == nil || errors.Is(err, store.ErrInUse) || errors.Is(err, store.ErrNewVersion) {
+		return db, err
+	}
+	aside := path + ".damaged"
+	flow.Log(ctx).Error().Err(err).Str("file", path).Str("aside", aside).Msg("spans cannot be read; they are put aside, and new ones begin")
+	for _, side := range []string{"-wal", "-shm"} {
+		if err := os.Remove(path + side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("put %s aside: %w", path, err)
+		}
+	}
+	if err := os.Rename(path, aside); err != nil {
+		return nil, fmt.Errorf("put %s aside: %w", path, err)
+	}
+	return spandb.Open(ctx, path, w.now)
 }
 
 // observe records the module's requests, where it keeps spans of its own (flow.Observer).

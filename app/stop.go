@@ -31,12 +31,11 @@ func stopCommand() *cobra.Command {
 				return nothingRuns(c.Data)
 			}
 			slices.Reverse(found) // who needs the others started after them
-			for _, i := range found {
-				if err := i.stop(commandContext(cmd), limit, cmd.OutOrStdout()); err != nil {
-					return err
-				}
+			var errs []error
+			for _, i := range found { // one that does not end keeps no other alive
+				errs = append(errs, i.stop(commandContext(cmd), limit, cmd.OutOrStdout()))
 			}
-			return nil
+			return errors.Join(errs...)
 		},
 	}
 	c.bindFlags(cmd.Flags(), "data")

@@ -3,11 +3,14 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"agentmesh/agent/trace"
+	"agentmesh/app"
 	"agentmesh/app/meshtest"
 )
 
@@ -80,6 +83,23 @@ func TestOneTraceInEveryPlacement(t *testing.T) {
 				t.Errorf("without the internal key spans are answered with %d %s, want 404", status, body)
 			}
 		})
+	}
+}
+
+// TestDamagedSpansKeepNobodyFromStarting: spans explain, and nothing depends on them.
+func TestDamagedSpansKeepNobodyFromStarting(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "spans"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "spans", "gateway.db"), strings.Repeat("no database ", 1000))
+	_, a := serving(t, func(c *app.Config) { c.Data = dir })
+	if resp, err := http.Get("http://" + a.Addr() + "/readyz"); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("readyz: %v, %v", resp, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "spans", "gateway.db.damaged")); err != nil {
+		t.Errorf("the damaged file: %v, want it put aside", err)
 	}
 }
 

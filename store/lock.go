@@ -11,29 +11,32 @@ import (
 // ErrInUse says that another process has the lock of a file.
 var ErrInUse = errors.New("the file is in use")
 
-// Who looks whether a lock is free has it for a moment. That long it is waited for.
+// Who looks whether a lock is free has it for a moment, and a command on a database for a little longer. That
+// long they are waited for.
 const (
-	lockTries = 4
+	lockTime  = 45 * time.Millisecond
+	ownerTime = 1500 * time.Millisecond
 	lockPause = 15 * time.Millisecond
 )
 
 // Lock takes a file for this process until it is closed, or the process ends in whatever way; it is created
 // for its owner alone. ErrInUse says that another process has it. Where HasLocks is false, nothing keeps
 // others out.
-func Lock(path string) (*os.File, error) {
-	for try := 1; ; try++ {
+func Lock(path string) (*os.File, error) { return lockWithin(path, lockTime) }
+
+func lockWithin(path string, limit time.Duration) (*os.File, error) {
+	for end := time.Now().Add(limit); ; time.Sleep(lockPause) {
 		file, err := tryLock(path)
-		if !errors.Is(err, ErrInUse) || try == lockTries {
+		if !errors.Is(err, ErrInUse) || time.Now().After(end) {
 			return file, err
 		}
-		time.Sleep(lockPause)
 	}
 }
 
 // lockFile takes the lock of a database and writes into it whose it is. The file stays, because removing
 // it would let two processes lock two files.
 func lockFile(path string) (*os.File, error) {
-	file, err := Lock(path)
+	file, err := lockWithin(path, ownerTime)
 	if errors.Is(err, ErrInUse) {
 		owner, _ := os.ReadFile(path)
 		return nil, fmt.Errorf("%w by process %s: stop that one first, or choose another folder", err, strings.TrimSpace(string(owner)))

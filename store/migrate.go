@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -47,9 +48,12 @@ func migrate(ctx context.Context, db *DB, folder fs.FS) error {
 	return nil
 }
 
+// ErrNewVersion says that a later program wrote a database.
+var ErrNewVersion = errors.New("the database is too new")
+
 // tooNew refuses a database that a later program wrote.
 func tooNew(at, known int) error {
-	return fmt.Errorf("the database has version %d and this program knows only %d: use a newer program, or restore an older copy", at, known)
+	return fmt.Errorf("%w: it has version %d and this program knows only %d: use a newer program, or restore an older copy", ErrNewVersion, at, known)
 }
 
 // readMigrations gives the steps in order; numbers begin with 1 and have no gaps.

@@ -59,5 +59,5 @@ func answerSchema(args json.RawMessage) map[string]any {
 	if len(args) > 0 {
 		properties["editedArgs"] = args
 	}
-	return map[string]any{"type": "object", "properties": properties, "required": []string{"approved"}}
+	return map[string]any{"type": "object", "properties": properties, "required": []string{"approved"}, "additionalProperties": false}
 }

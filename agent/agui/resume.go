@@ -41,8 +41,10 @@ func (r Resume) Answer() (Answer, error) {
 		EditedArgs json.RawMessage `json:"editedArgs"`
 		Reason     string          `json:"reason"`
 	}
-	if err := json.Unmarshal(r.Payload, &payload); err != nil || payload.Approved == nil {
-		return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true} or {\"approved\": false}", r.InterruptID)
+	dec := json.NewDecoder(bytes.NewReader(r.Payload))
+	dec.DisallowUnknownFields() // an edit that is misspelt must not count as none
+	if err := dec.Decode(&payload); err != nil || payload.Approved == nil {
+		return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true or false}, with a reason or editedArgs if you like and nothing else", r.InterruptID)
 	}
 	a := Answer{Approved: *payload.Approved, Reason: payload.Reason}
 	if a.Approved && !bytes.Equal(payload.EditedArgs, []byte("null")) {
@@ -55,8 +57,11 @@ func checkResume(list []Resume) error {
 	if len(list) > maxResume {
 		return fault.New(fault.TooLarge, "resume has more than %d answers", maxResume)
 	}
+	answered := map[string]bool{}
 	for _, r := range list {
 		switch {
+		case answered[r.InterruptID]:
+			return fault.New(fault.Invalid, "resume: %s is answered twice", r.InterruptID)
 		case badID(r.InterruptID):
 			return fault.New(fault.Invalid, "resume: an interruptId is missing or not fit to be one")
 		case r.Status != "resolved" && r.Status != "cancelled":
@@ -65,6 +70,7 @@ func checkResume(list []Resume) error {
 		if _, err := r.Answer(); err != nil {
 			return err
 		}
+		answered[r.InterruptID] = true
 	}
 	return nil
 }

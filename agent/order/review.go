@@ -56,8 +56,12 @@ func (s *Service) ReviewText(ctx context.Context, call capability.Call) (capabil
 func (s *Service) review(ctx context.Context, call capability.Call, o Order, args map[string]any) (capability.Review, error) {
 	args["held"] = true // the order's own portions count; how much there is, the catalog says when they are held
 	q, err := s.quote(ctx, call, args)
-	if err != nil || o.is(q) {
+	if err != nil {
 		return capability.Review{}, err
+	}
+	if o.is(q) { // with the hold that there is; what it warns of may be new
+		p, err := prepared(q)
+		return capability.Review{Prepared: p}, err
 	}
 	n, err := s.deps.Store.Requote(ctx, o, s.deps.Now().Add(abandonAfter))
 	if errors.Is(err, agent.ErrStale) {

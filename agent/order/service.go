@@ -162,7 +162,7 @@ func (o Order) quoted(q quote, reservation string, at time.Time) Order {
 }
 
 // prepared shows a quote, and what is written with it.
-func prepared(q quote, change capability.Change) (capability.Prepared, error) {
+func prepared(q quote, changes ...capability.Change) (capability.Prepared, error) {
 	warnings := q.Warnings
 	q.Warnings = nil
 	summary, err := json.Marshal(struct {
@@ -172,7 +172,7 @@ func prepared(q quote, change capability.Change) (capability.Prepared, error) {
 	if err != nil {
 		return capability.Prepared{}, fmt.Errorf("summarise quote: %w", err)
 	}
-	return capability.Prepared{Summary: summary, Warnings: warnings, Changes: []capability.Change{change}}, nil
+	return capability.Prepared{Summary: summary, Warnings: warnings, Changes: changes}, nil
 }
 
 // words says what would be ordered, in both languages.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
@@ -23,6 +24,12 @@ func (e *ReplacedError) Unwrap() error {
 	return fault.New(fault.Conflict, "what would happen has changed, so a new question is open: look at it and answer it by its confirmationId")
 }
 
+// lookMargin is what is left of a question's time after the look, for writing the answer down.
+const lookMargin = 500 * time.Millisecond
+
+// maxAsked is how often one call may be asked about anew.
+const maxAsked = 20
+
 // agree takes a yes. Before it counts, the call is looked at once more: the person may have edited its
 // arguments, and the world may have changed since they were asked. Edits that cannot be leave the question
 // open. Without any, a look that fails is no reason to refuse: running the call says what is wrong.
@@ -35,12 +42,18 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
+	if n := askedAbout(j, inv.ID); n >= maxAsked && d.Edited != nil {
+		return s.stillOpen(ctx, c, fault.New(fault.Conflict, "this call was asked about %d times; agree to what is asked, or reject it and say what you want", n))
+	}
 	ctx = inCall(inRun(ctx, j.Run), inv)
 	edited := d.Edited != nil
 	if edited {
 		inv.Edit(d.Edited.Args)
 	}
-	review, err := s.deps.Pipeline.Review(ctx, callOf(j.Run, inv), edited)
+	// A yes in time counts: the look ends before the question does.
+	look, stop := context.WithTimeout(ctx, max(0, c.Deadline.Sub(s.deps.Now())-lookMargin))
+	defer stop()
+	review, err := s.deps.Pipeline.Review(look, callOf(j.Run, inv), edited)
 	switch {
 	case err != nil && edited:
 		return s.stillOpen(ctx, c, err)
@@ -55,6 +68,17 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 		return s.stillOpen(ctx, c, fault.New(fault.Unavailable, "what you agreed to could not be kept ready; please try again"))
 	}
 	return stands, err
+}
+
+// askedAbout counts the questions that were asked about a call.
+func askedAbout(j agent.Journal, invocationID string) int {
+	n := 0
+	for _, c := range j.Confirmations {
+		if c.InvocationID == invocationID {
+			n++
+		}
+	}
+	return n
 }
 
 // write closes the question with the yes, or with another question in its place.

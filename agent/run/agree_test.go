@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -135,6 +136,49 @@ func TestPlainYes_ReviewFails(t *testing.T) {
 	must(t, err)
 	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 	want(t, "bought", w.tools.count("buy"), 1)
+}
+
+// TestPlainYes_InTime: a look that takes long does not make a yes late.
+func TestPlainYes_InTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.tools.review, w.tools.reviewTime = summarised, 4*time.Second
+		r, q := asked(t, w)
+		time.Sleep(time.Until(q.Deadline) - 2*time.Second)
+		_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
+		must(t, err)
+		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+		want(t, "bought", w.tools.count("buy"), 1)
+		w.stop()
+	})
+}
+
+// TestEdit_AskedTooOften: a card is not kept open for ever by making other things of it.
+func TestEdit_AskedTooOften(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tools.review = func(c capability.Call) (capability.Review, error) {
+		r, err := summarised(c)
+		r.Ask = true
+		return r, err
+	}
+	r, q := asked(t, w)
+	for n := 2; ; n++ {
+		_, err := w.edit(r.ID, q.ID, fmt.Sprintf(`{"n":%d}`, n))
+		var replaced *run.ReplacedError
+		if !errors.As(err, &replaced) {
+			want(t, "code", fault.CodeOf(err), fault.Conflict)
+			break
+		}
+		q = replaced.Confirmation
+		if n > 100 {
+			t.Fatal("it was asked about a hundred times")
+		}
+	}
+	_, err := w.decide(r.ID, q.ID, agent.ConfirmationRejected)
+	must(t, err)
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 }
 
 // TestAskAgain: a yes to what is no longer so opens another question in the place of the first.

@@ -151,6 +151,8 @@ type tools struct {
 	failing  bool          // prepare refuses
 	warnings string        // of prepare
 	review   func(capability.Call) (capability.Review, error)
+
+	reviewTime time.Duration // how long a review takes
 }
 
 func (x *tools) did(format string, args ...any) {
@@ -212,10 +214,15 @@ func (x *tools) definitions() []capability.Definition {
 	}
 }
 
-func (x *tools) look(_ context.Context, c capability.Call) (capability.Review, error) {
+func (x *tools) look(ctx context.Context, c capability.Call) (capability.Review, error) {
 	x.did("review %s", c.Args)
 	if x.review == nil {
 		return capability.Review{}, nil
+	}
+	select {
+	case <-time.After(x.reviewTime):
+	case <-ctx.Done():
+		return capability.Review{}, ctx.Err()
 	}
 	r, err := x.review(c)
 	if err == nil {

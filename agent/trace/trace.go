@@ -57,7 +57,8 @@ type Run struct {
 }
 
 // Of joins the runs of one chain, which are one user's, with what other modules recorded. Spans of other
-// runs are left out: whoever may read a run may not read every run that a client gave the same trace.
+// runs are left out: whoever may read a run may not read every run that a client gave the same trace. So are
+// those that somebody else had made in the name of this run.
 func Of(traceID string, runs []Run, elsewhere []span.Span, missing []string, now time.Time) Trace {
 	t := Trace{TraceID: traceID, Runs: []string{}, Missing: []string{}}
 	t.Missing = slices.Compact(append(t.Missing, slices.Sorted(slices.Values(missing))...))
@@ -67,7 +68,7 @@ func Of(traceID string, runs []Run, elsewhere []span.Span, missing []string, now
 		all = append(all, ofJournal(r)...)
 	}
 	for _, s := range elsewhere {
-		if slices.Contains(t.Runs, s.RunID) {
+		if i := slices.Index(t.Runs, s.RunID); i >= 0 && s.UserID == runs[i].Journal.Run.UserID {
 			all = append(all, s)
 		}
 	}

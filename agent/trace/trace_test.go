@@ -49,6 +49,7 @@ func elsewhere() []span.Span {
 		remote("a", span.IDOf("inv-1"), "gateway", span.Server, 610, 670),
 		remote("b", "a", "food", span.Agent, 620, 660),
 		remote("b", "a", "food", span.Agent, 620, 660), // handed on by two modules
+		{ID: "e", RunID: "run-1", UserID: "mallory", Module: "food", Name: "made up", Start: at(0), End: at(9)},
 		{ID: "d", RunID: "run-of-another", Module: "food", Name: "secret", Start: at(0), End: at(9)},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
@@ -195,6 +196,11 @@ func (e Edit) check(s Shelf, say func(string, ...any)) {
 	}{{"name", e.Name}, {"nameEn", e.NameEn}} {
 		if f.value != nil && (*f.value == "" || strings.TrimSpace(*f.value) != *f.value || len([]rune(*f.value)) > maxNameText) {
 			say("%s: it is 1 to %d characters, without spaces around it", f.name, maxNameText)
+		}
+	}
+	for _, words := range append([]string{s.Name, s.NameEn, s.Description, s.DescriptionEn}, append(s.Allergens, s.Tags...)...) {
+		if strings.ContainsFunc(words, unicode.IsControl) {
+			say("%q: it holds a control character", words)
 		}
 	}
 	if e.Category != nil && e.Category.Words() == nil {

@@ -50,7 +50,7 @@ func TestPlan_ReportsEveryMistake(t *testing.T) {
 		{Place: "line 2", ID: "a", Stock: ptr(1), Category: ptr(catalog.Category("cake"))},
 		{ID: "b", Name: ptr("菜a"), Weekdays: []int{1, 1}},
 		{ID: "b"},
-		{ID: "../x"},
+		{ID: "../x", Name: ptr("a\x1b[2Jb")},
 		{ID: "new", Price: ptr("1,5")},
 		{ID: "c", Name: ptr(" x"), NameEn: ptr(""), PriceFen: ptr(int64(-5)), Stock: ptr(-1), Category: ptr(catalog.Drink), Weekdays: []int{8}},
 	})
@@ -127,6 +127,7 @@ func TestReadCSV(t *testing.T) {
 		t.Errorf("empty cells: got %+v", b)
 	}
 	for text, want := range map[string]string{
+		"id,name\na,\xc4\xe3\xba\xc3\n":             "it is not UTF-8",
 		"id,colour\na,red\n":                      `line 1: there is no column "colour"`,
 		"id,stock\na,many\nb,2.5\n":               `line 3 (b): stock: "2.5" is not a whole number`,
 		"id,spicy,weekdays\na,perhaps,monday\n":   `line 2 (a): weekdays: ["monday"] is not a list of whole numbers`,

@@ -10,14 +10,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxFile is the largest file of dishes, in bytes: what one call of the edit tool carries.
 const MaxFile = 768 << 10
 
+// errNotUTF8 refuses what would become wrong names without a word.
+var errNotUTF8 = errors.New("it is not UTF-8; in Excel save it as 'CSV UTF-8'")
+
 // ReadJSON reads a list of dishes in the form of seed.json, or of `catalog list --json`. A known dish may
 // leave out what stays. The edits that could be read are given beside the mistakes in the others.
 func ReadJSON(file []byte) ([]Edit, error) {
+	if !utf8.Valid(file) {
+		return nil, errNotUTF8
+	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(file, &list); err != nil {
 		var syntax *json.SyntaxError
@@ -44,6 +51,9 @@ func ReadJSON(file []byte) ([]Edit, error) {
 // ReadCSV reads dishes from a table whose first line names the columns, as the JSON form does, with the
 // price in yuan as price and lists separated by semicolons. An empty cell leaves things as they are.
 func ReadCSV(file []byte) ([]Edit, error) {
+	if !utf8.Valid(file) {
+		return nil, errNotUTF8
+	}
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\ufeff")))) // Excel's mark
 	r.FieldsPerRecord = -1
 	head, err := r.Read()

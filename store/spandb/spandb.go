@@ -167,8 +167,8 @@ func (d *DB) flush(ctx context.Context) {
 
 func insert(ctx context.Context, tx *sql.Tx, batch []span.Span) error {
 	add, err := tx.PrepareContext(ctx, `INSERT INTO spans
-		(trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		(trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes, user_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func insert(ctx context.Context, tx *sql.Tx, batch []span.Span) error {
 			return err
 		}
 		_, err = add.ExecContext(ctx, s.TraceID, s.ID, s.ParentID, s.RunID, s.Module, s.Kind, s.Name,
-			s.Start.UnixMicro(), s.End.UnixMicro(), s.Error, string(attributes))
+			s.Start.UnixMicro(), s.End.UnixMicro(), s.Error, string(attributes), s.UserID)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func insert(ctx context.Context, tx *sql.Tx, batch []span.Span) error {
 // Spans gives the spans of a trace that were recorded so far, at most MaxSpans, oldest first.
 func (d *DB) Spans(ctx context.Context, traceID string) ([]span.Span, error) {
 	d.flush(context.WithoutCancel(ctx)) // the batch is everybody's
-	rows, err := d.db.Read().QueryContext(ctx, `SELECT trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes
+	rows, err := d.db.Read().QueryContext(ctx, `SELECT trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes, user_id
 		FROM spans WHERE trace_id = ? ORDER BY n LIMIT ?`, traceID, MaxSpans)
 	if err != nil {
 		return nil, fmt.Errorf("read spans: %w", err)
@@ -201,7 +201,7 @@ func (d *DB) Spans(ctx context.Context, traceID string) ([]span.Span, error) {
 		var s span.Span
 		var start, end int64
 		var attributes string
-		err := rows.Scan(&s.TraceID, &s.ID, &s.ParentID, &s.RunID, &s.Module, &s.Kind, &s.Name, &start, &end, &s.Error, &attributes)
+		err := rows.Scan(&s.TraceID, &s.ID, &s.ParentID, &s.RunID, &s.Module, &s.Kind, &s.Name, &start, &end, &s.Error, &attributes, &s.UserID)
 		if err != nil {
 			return nil, fmt.Errorf("read spans: %w", err)
 		}

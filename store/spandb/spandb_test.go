@@ -39,7 +39,7 @@ func spansOf(t *testing.T, db *spandb.DB, trace string) []span.Span {
 
 func sample(id string) span.Span {
 	return span.Span{
-		TraceID: trace, ID: id, ParentID: "00f067aa0ba902b7", RunID: "run-1", Module: "food", Kind: span.Agent, Name: "invoke_agent food",
+		TraceID: trace, ID: id, ParentID: "00f067aa0ba902b7", RunID: "run-1", UserID: "ann", Module: "food", Kind: span.Agent, Name: "invoke_agent food",
 		Start: noon(), End: noon().Add(1500 * time.Microsecond), Error: "unavailable", Attributes: map[string]string{"gen_ai.agent.name": "food"},
 	}
 }

@@ -51,14 +51,25 @@ func formsOf(secret string) []string {
 		return nil
 	}
 	forms := []string{secret}
-	quoted, _ := json.Marshal(secret) // a string always encodes
-	for _, form := range []string{strings.Trim(string(quoted), `"`), url.QueryEscape(secret)} {
-		if form != secret {
+	raw, _ := json.Marshal(secret) // a string always encodes
+	quoted := strings.Trim(string(raw), `"`)
+	for _, form := range []string{
+		quoted, strings.ReplaceAll(quoted, "/", `\/`),
+		url.QueryEscape(secret), url.PathEscape(secret), lowerEscapes(url.QueryEscape(secret)), lowerEscapes(url.PathEscape(secret)),
+	} {
+		if !slices.Contains(forms, form) {
 			forms = append(forms, form)
 		}
 	}
 	return forms
 }
+
+// lowerEscapes writes %2F as %2f.
+func lowerEscapes(text string) string {
+	return escape.ReplaceAllStringFunc(text, strings.ToLower)
+}
+
+var escape = regexp.MustCompile(`%[0-9A-F]{2}`)
 
 // Text puts Mark in the place of every secret.
 func (s *Set) Text(text string) string { return hideOurs(s.hideKnown(text)) }

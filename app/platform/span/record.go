@@ -30,7 +30,7 @@ func Observe(to Recorder, now func() time.Time) flow.Observer {
 	return func(r *http.Request, module string) (context.Context, func(int)) {
 		ids := flow.From(r.Context())
 		a := &active{span: Span{
-			TraceID: ids.TraceID, ID: ids.SpanID, ParentID: flow.ParentSpan(r.Header), RunID: ids.RunID,
+			TraceID: ids.TraceID, ID: ids.SpanID, ParentID: flow.ParentSpan(r.Header), RunID: ids.RunID, UserID: ids.UserID,
 			Module: module, Kind: Server, Name: r.Method + " " + text.Cut(r.URL.Path, maxValue), Start: now(),
 			Attributes: map[string]string{"http.request.method": r.Method},
 		}}

@@ -28,7 +28,8 @@ type Span struct {
 	TraceID    string            `json:"traceId"`
 	ID         string            `json:"spanId"`             // 16 hex digits, W3C Trace Context
 	ParentID   string            `json:"parentId,omitempty"` // empty: nothing of this trace was before
-	RunID      string            `json:"runId"`              // the run that it belongs to, and with it the owner
+	RunID      string            `json:"runId"`              // the run that it belongs to
+	UserID     string            `json:"userId"`             // for whom it was done
 	Module     string            `json:"module"`
 	Kind       Kind              `json:"kind"`
 	Name       string            `json:"name"`
