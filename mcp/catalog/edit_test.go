@@ -127,7 +127,7 @@ func TestReadCSV(t *testing.T) {
 		t.Errorf("empty cells: got %+v", b)
 	}
 	for text, want := range map[string]string{
-		"id,name\na,\xc4\xe3\xba\xc3\n":             "it is not UTF-8",
+		"id,name\na,\xc4\xe3\xba\xc3\n":           "it is not UTF-8",
 		"id,colour\na,red\n":                      `line 1: there is no column "colour"`,
 		"id,stock\na,many\nb,2.5\n":               `line 3 (b): stock: "2.5" is not a whole number`,
 		"id,spicy,weekdays\na,perhaps,monday\n":   `line 2 (a): weekdays: ["monday"] is not a list of whole numbers`,
