@@ -50,14 +50,14 @@ func TestPlan_ReportsEveryMistake(t *testing.T) {
 		{Place: "line 2", ID: "a", Stock: ptr(1), Category: ptr(catalog.Category("cake"))},
 		{ID: "b", Name: ptr("菜a"), Weekdays: []int{1, 1}},
 		{ID: "b"},
-		{ID: "../x", Name: ptr("a\x1b[2Jb")},
+		{ID: "../x"},
 		{ID: "new", Price: ptr("1,5")},
-		{ID: "c", Name: ptr(" x"), NameEn: ptr(""), PriceFen: ptr(int64(-5)), Stock: ptr(-1), Category: ptr(catalog.Drink), Weekdays: []int{8}},
+		{ID: "c", Name: ptr(" x"), NameEn: ptr(""), Description: ptr("a\x1b[2Jb"), PriceFen: ptr(int64(-5)), Stock: ptr(-1), Category: ptr(catalog.Drink), Weekdays: []int{8}},
 	})
 	for _, want := range []string{
 		"line 2 (a): stock: 1 portions on hand are fewer than the 2 that are held", `line 2 (a): category: "cake"`, "name 菜a: a and b",
 		"dish 2 (b): weekdays", "dish 3 (b): the same dish stands at dish 2", "dish 4 (../x): an id", "dish 5 (new): no dish has this id, and a new one needs name, nameEn, category, stock, weekdays",
-		"dish 5 (new): price: \"1,5\"", "dish 6 (c): name:", "dish 6 (c): nameEn:", "dish 6 (c): price: -0.05", "dish 6 (c): stock: -1", "dish 6 (c): weekdays",
+		"dish 5 (new): price: \"1,5\"", "dish 6 (c): name:", `dish 6 (c): "a\x1b[2Jb": it holds a control character`, "dish 6 (c): nameEn:", "dish 6 (c): price: -0.05", "dish 6 (c): stock: -1", "dish 6 (c): weekdays",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the mistakes lack %q:\n%v", want, err)
