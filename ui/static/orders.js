@@ -74,7 +74,7 @@ function Order({ order, current, onCancelled }) {
     ${failure && html`<p class="state is-bad" role="alert" data-testid="order-problem">${t('orders.notCancelled', { why: why(failure) })}</p>`}
     <div class="order-foot">
       <code title=${order.id}>${shortId(order.id)}</code>
-      ${order.threadId && order.threadId !== current && html`<a href=${threadAddress(order.threadId)}>${t('orders.thread')}</a>`}
+      ${order.threadId && order.threadId !== current && html`<a href=${threadAddress(order.threadId)} data-testid="order-thread">${t('orders.thread')}</a>`}
       ${order.runId && html`<a href=${runAddress(order.runId)} data-testid="order-run">${t('orders.run')}</a>`}
       ${order.status === 'CONFIRMED' && !isPast(order.date) && html`<${TwoSteps} id="cancel-order"
         ask=${[t('orders.cancel'), t('orders.cancelOne', { dishes })]} yes=${[t('orders.cancelYes'), t('orders.cancelSure', { dishes })]}

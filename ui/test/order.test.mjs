@@ -109,10 +109,19 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     const now = await me.orders();
     assert.equal(now.length, before.length + 1);
     assert.deepEqual([now[0].totalFen, now[0].lines[0].quantity, now[0].note], [6400, 2, '少放辣']);
+    const row = me.tool('place_order').locator('summary');
+    assert.match(await row.innerText(), /水煮牛肉 × 2/, 'the row names the dish');
+    await me.at('language').click();
+    assert.match(await row.innerText(), /Sichuan boiled beef × 2/);
+    await me.at('language').click();
     me.innocent();
 
     await me.reload();
     await until('the card as it was decided', async () => (await me.at('chat-log').innerText()).includes('64.00'));
+    assert.match(await row.innerText(), /水煮牛肉 × 2/);
+    await me.turn().locator(byId('run-link')).click();
+    assert.match(await me.at('tool-card', '[data-tool="place_order"]').locator('summary').innerText(), /水煮牛肉 × 2/, 'in the run too');
+    await me.page.goBack();
     me.innocent();
   });
 
