@@ -111,9 +111,9 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     assert.deepEqual([now[0].totalFen, now[0].lines[0].quantity, now[0].note], [6400, 2, '少放辣']);
     const row = me.tool('place_order').locator('summary');
     assert.match(await row.innerText(), /水煮牛肉 × 2/, 'the row names the dish');
-    await me.at('language').click();
+    await me.otherLanguage();
     assert.match(await row.innerText(), /Sichuan boiled beef × 2/);
-    await me.at('language').click();
+    await me.otherLanguage();
     me.innocent();
 
     await me.reload();
@@ -280,7 +280,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
 
   test('English', async () => {
     await me.newConversation();
-    await me.at('language').click();
+    await me.otherLanguage();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en');
     await until('the words in English', async () => /What would you like to eat/.test(await me.at('welcome').innerText()));
     await me.at('sample', '[data-sample="menu"]').click();
@@ -294,7 +294,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     await me.answer();
     await me.reload();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en', 'the choice must last');
-    await me.at('language').click();
+    await me.otherLanguage();
     me.innocent();
   });
 

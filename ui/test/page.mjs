@@ -141,10 +141,20 @@ export class Visitor {
     return this.requests.filter((one) => request.test(one)).length;
   }
 
+  /** Waits until what has happened is on the screen. */
+  drawn() {
+    return this.page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+  }
+
+  async otherLanguage() {
+    await this.at('language').click();
+    await this.drawn();
+  }
+
   async shot(name) {
     if (!AGENTMESH_SHOTS) return;
     mkdirSync(AGENTMESH_SHOTS, { recursive: true });
-    await this.page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+    await this.drawn();
     await this.page.screenshot({ path: path.join(AGENTMESH_SHOTS, `${name}.png`), animations: 'disabled' });
   }
 

@@ -60,7 +60,7 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
     assert.equal(await me.at('span').count(), said.spans.length);
     assert.equal(await me.at('timeline-missing').count(), 0);
     const names = await me.at('waterfall').innerText();
-    for (const one of ['invoke_agent agentmesh', '查询天气', 'forward to weather', 'invoke_agent Food Agent', '预留库存', '等人']) {
+    for (const one of ['invoke_agent agentmesh', '查询天气', 'forward to weather', 'invoke_agent Food Agent', '预留库存', '等你决定']) {
       assert.ok(names.includes(one), `the waterfall lacks ${one}:\n${names}`);
     }
     const shares = await me.at('took').locator('li').allInnerTexts();

@@ -67,7 +67,7 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
     assert.equal(await shown.getAttribute('data-status'), 'CONFIRMED');
     one.faults = one.faults.filter((fault) => !/status of 409/.test(fault)); // the browser notes the refusal, as it should be
 
-    await one.at('language').click();
+    await one.otherLanguage();
     assert.match(await shown.innerText(), /Cancel order/);
     await takeBack(one, shown, /Order cancelled: \S.* × 1/);
     assert.equal((await one.orders()).length, 0);
@@ -98,7 +98,7 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
     const one = await Visitor.open(browser, { extraHTTPHeaders: { 'X-User-ID': `gone-${process.pid}` } });
     await order(one, '帮我订一份水煮牛肉。');
     const [{ threadId }] = await one.orders();
-    const gone = await one.page.request.delete(new URL(`/api/v1/conversations/${threadId}`, process.env.AGENTMESH_URL).href);
+    const gone = await one.page.request.delete(new URL(`/api/v1/conversations/${threadId}`, process.env.AGENTMESH_URL).href, { data: {} });
     assert.ok(gone.ok(), `delete the conversation: ${gone.status()}`);
     await one.page.goto(new URL('/#/orders', process.env.AGENTMESH_URL).href);
     await one.page.reload();
@@ -109,7 +109,7 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
     await one.at('order').locator(byId('order-thread')).click();
     assert.match(await one.at('chat-gone').innerText(), /不在了/);
     assert.equal(await one.page.locator('main .is-bad').count(), 0, 'nothing went wrong');
-    await one.at('language').click();
+    await one.otherLanguage();
     assert.match(await one.at('chat-gone').innerText(), /deleted/);
     await one.ask('What time is it?');
     await one.answer();
@@ -269,7 +269,7 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
       }
       await asking(one, look);
       await remembering(one, () => looksRight(one, `views-memory-${look.name}`));
-      await one.at('language').click();
+      await one.otherLanguage();
       await go(one, 'skills');
       await looksRight(one, `views-skills-en-${look.name}`);
       one.innocent();
@@ -281,7 +281,7 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
     for (const locale of ['zh-CN', 'en-US']) {
       const one = await Visitor.open(browser, { ...USER, locale, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
       await one.at('sample').last().waitFor();
-      await one.page.evaluate(() => new Promise((drawn) => { requestAnimationFrame(() => requestAnimationFrame(drawn)); }));
+      await one.drawn();
       const [title, top] = [await one.at('welcome').locator('h2').boundingBox(), await one.page.locator('.top').boundingBox()];
       assert.ok(title.y >= top.y + top.height, `${locale}: the greeting begins at ${title.y}`);
       one.innocent();
@@ -376,7 +376,7 @@ async function asking(me, look) {
       await looksRight(me, `views-changed-${language}-${wide}-${look.name}`);
       await me.card().locator(byId('confirm-edit')).click();
     }
-    await me.at('language').click();
+    await me.otherLanguage();
   }
   await me.card().locator(byId('confirm-reject')).click();
   await me.answer();
