@@ -76,10 +76,10 @@ function Order({ order, current, onCancelled }) {
       <code title=${order.id}>${shortId(order.id)}</code>
       ${order.threadId && order.threadId !== current && html`<a href=${threadAddress(order.threadId)} data-testid="order-thread">${t('orders.thread')}</a>`}
       ${order.runId && html`<a href=${runAddress(order.runId)} data-testid="order-run">${t('orders.run')}</a>`}
+      <strong class="num" data-testid="order-total">${money(order.totalFen)}</strong>
       ${order.status === 'CONFIRMED' && !isPast(order.date) && html`<${TwoSteps} id="cancel-order"
         ask=${[t('orders.cancel'), t('orders.cancelOne', { dishes })]} yes=${[t('orders.cancelYes'), t('orders.cancelSure', { dishes })]}
         no=${t('orders.cancelNo')} onYes=${cancel} />`}
-      <strong class="num" data-testid="order-total">${money(order.totalFen)}</strong>
     </div>
   </li>`;
 }
