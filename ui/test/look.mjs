@@ -50,12 +50,13 @@ function covered() {
     range.selectNodeContents(node);
     return range.getBoundingClientRect();
   };
+  const least = (hint) => (innerWidth < 800 ? hint.scrollWidth : 40); // where there is room for a line only, its beginning does
   const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
   return [...document.querySelectorAll('.tool summary')].filter((row) => {
     const name = boxOf(row.querySelector('.tool-name'));
     const hint = row.querySelector('.tool-hint');
     const others = [...row.querySelectorAll('.badge, .tool-status')].map(boxOf);
-    return others.some((one) => meet(name, one)) || (hint.textContent && hint.getBoundingClientRect().width < 40);
+    return others.some((one) => meet(name, one)) || (hint.textContent && hint.clientWidth < least(hint));
   }).map((row) => row.textContent);
 }
 

@@ -192,6 +192,18 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('a question that is asked again has a turn of its own, however late that is drawn', async () => {
+    const slow = await Visitor.open(browser, { extraHTTPHeaders: { 'X-User-ID': `again-${process.pid}` } });
+    await slow.ask('现在几点？');
+    await slow.answer();
+    await slow.page.evaluate(() => { globalThis.requestAnimationFrame = (draw) => setTimeout(draw, 400); });
+    await slow.ask('现在几点？');
+    assert.equal(await slow.at('turn').count(), 2);
+    await slow.answer();
+    slow.innocent();
+    await slow.page.context().close();
+  });
+
   test('a skill that is switched off is not used', async () => {
     await me.newConversation();
     await me.at('tab-skills').click();
