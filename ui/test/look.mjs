@@ -50,7 +50,7 @@ function covered() {
     range.selectNodeContents(node);
     return range.getBoundingClientRect();
   };
-  const least = (hint) => (innerWidth < 800 ? hint.scrollWidth : 40); // where there is room for a line only, its beginning does
+  const least = (hint) => (innerWidth < 800 ? hint.scrollWidth : Math.min(40, hint.scrollWidth)); // where there is room for a line only, its beginning does
   const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
   return [...document.querySelectorAll('.tool summary')].filter((row) => {
     const name = boxOf(row.querySelector('.tool-name'));
