@@ -165,11 +165,11 @@ function App() {
       <${Elsewhere} open=${open.items || []} chat=${chat} chatting=${chatting} onOpen=${goto} />
       ${chatting
         ? html`<${Log} key=${chat.threadId} chat=${chat} tools=${tools} onAsk=${send} /><${Composer} chat=${chat} onSend=${send} />`
-        : html`<${View} place=${place} tools=${tools} version=${version} />`}
+        : html`<${View} place=${place} tools=${tools} version=${version} onChanged=${reload} />`}
       <div class="sr-only" aria-live="polite" ref=${announceIn} data-testid="announcer"></div>
     </main>
     ${chatting && html`<aside class=${`side side-right ${drawer === 'right' ? 'is-open' : ''}`} aria-label=${t('panel.title')} data-testid="panel">
-      <${Panel} orders=${orders} tools=${tools} current=${chat.threadId} onClose=${closeDrawer} />
+      <${Panel} orders=${orders} tools=${tools} current=${chat.threadId} onChanged=${reload} onClose=${closeDrawer} />
     </aside>`}
     ${drawer && html`<div class="backdrop" onClick=${closeDrawer}></div>`}
   </div>`;

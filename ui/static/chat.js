@@ -27,6 +27,7 @@ export class Chat {
     this.fresh = fresh;
     this.loading = false;
     this.loadError = null;
+    this.gone = false; // the server has no such conversation, or no longer
     this.notice = null; // {code, detail}: why the last message was not taken
     this.draft = ''; // its text, given back to the box
     this.wakers = new Set();
@@ -46,11 +47,13 @@ export class Chat {
     if (this.fresh || this.loading) return;
     this.loading = true;
     this.loadError = null;
+    this.gone = false;
     this.changed();
     try {
       this.turns = turnsOf(await api.list(`/conversations/${encodeURIComponent(this.threadId)}/messages`));
     } catch (err) {
-      if (err.status !== 404) this.loadError = err;
+      if (err.status === 404) this.gone = true;
+      else this.loadError = err;
     }
     this.loading = false;
     if (!this.loadError) await this.sync();

@@ -44,7 +44,8 @@ export function usePages(path, version) {
     if (version > 0 && state.parts === 1 && !state.busy) read('');
   }, [version]);
   const without = (id) => setState((old) => ({ ...old, items: old.items.filter((item) => item.id !== id) }));
-  return { ...state, more: () => read(state.next), without };
+  const replace = (item) => setState((old) => ({ ...old, items: old.items.map((one) => (one.id === item.id ? item : one)) }));
+  return { ...state, more: () => read(state.next), without, replace };
 }
 
 /** The end of a long list: a button for the next part, or how many there are. Keeps the focus that the button had. */

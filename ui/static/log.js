@@ -28,17 +28,20 @@ export function Log({ chat, tools, onAsk }) {
     if (count) bottom();
   }, [chat, count]);
   useEffect(() => {
+    if (!count) return undefined; // nothing to follow: what there is begins at the top
     const watcher = new ResizeObserver(() => follow.current && bottom());
     watcher.observe(box.current.firstElementChild);
     watcher.observe(box.current);
     return () => watcher.disconnect();
-  }, []);
+  }, [count > 0]);
 
   return html`<div class="log-frame">
     <div class="log" ref=${box} onScroll=${onScroll} onClick=${copyCode}>
-      <div class="log-column" role="log" aria-live="off" aria-label=${t('chat.log')} data-testid="chat-log">
+      <div class="log-column" role="log" aria-live="off" aria-label=${t('chat.log')} aria-busy=${String(chat.loading)}
+          data-testid="chat-log">
         ${chat.loadError && html`<${LoadError} chat=${chat} />`}
         ${chat.loading && html`<p class="state is-busy"><span class="spinner"></span>${t('chat.loading')}</p>`}
+        ${count === 0 && chat.gone && html`<p class="state" role="status" data-testid="chat-gone"><${Icon} name="minus" size="15" />${t('chat.gone')}</p>`}
         ${count === 0 && !chat.loading && !chat.loadError && html`<${Welcome} onAsk=${onAsk} />`}
         ${chat.turns.map((turn) => html`<${TurnView} key=${turn.key} turn=${turn} version=${turn.version} chat=${chat}
           tools=${tools} language=${lang()} />`)}

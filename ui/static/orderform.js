@@ -30,6 +30,11 @@ export function argsOf(summary, edit) {
   return { items, ...(edit.note.trim() && { note: edit.note.trim() }) };
 }
 
+/** A line in a few words: 水煮牛肉 × 2. */
+export function dishOf(line) {
+  return `${pick(line, 'name')} × ${line.quantity}`;
+}
+
 /** @param {{summary: object, edit?: object, id: string, busy?: boolean, onEdit?: (edit: object) => void}} props */
 export function Lines({ summary, edit, id, busy, onEdit }) {
   const table = useRef(null);

@@ -7,7 +7,7 @@ import { Skills } from './skills.js';
 
 const tabs = ['orders', 'skills'];
 
-export function Panel({ orders, tools, current, onClose }) {
+export function Panel({ orders, tools, current, onChanged, onClose }) {
   const [tab, setTab] = useState('orders');
   const list = useRef(null);
   const onKeyDown = (event) => {
@@ -29,7 +29,7 @@ export function Panel({ orders, tools, current, onClose }) {
     </div>
     <div class="panel-body" role="tabpanel" id="tab-content" aria-labelledby=${`tab-${tab}`} tabindex="-1">
       ${tab === 'orders'
-        ? html`<${Orders} orders=${orders.items} error=${orders.error} current=${current} />`
+        ? html`<${Orders} orders=${orders.items} error=${orders.error} current=${current} onCancelled=${onChanged} />`
         : html`<${Skills} tools=${tools} />`}
     </div>`;
 }

@@ -4,6 +4,7 @@ import * as api from './api.js';
 import { Events } from './events.js';
 import { duration, moment, why } from './format.js';
 import { known, lang, t } from './i18n.js';
+import { Icon } from './icons.js';
 import { auditAddress, threadAddress } from './place.js';
 import { Timeline } from './timeline.js';
 import { ToolCard, toolLabel } from './toolcard.js';
@@ -13,6 +14,7 @@ const AGAIN_MS = 2000;
 
 export function RunView({ place, tools }) {
   const { run, trace, error } = useRun(place.id);
+  if (error?.status === 404) return html`<p class="state" role="status" data-testid="run-gone"><${Icon} name="minus" size="15" />${t('run.gone')}</p>`;
   if (error) return html`<p class="state is-bad" role="alert" data-testid="run-error">${t('run.error', { why: why(error) })}</p>`;
   if (!run) return html`<p class="state is-busy"><span class="spinner"></span>${t('run.loading')}</p>`;
   return html`<${Head} run=${run} />

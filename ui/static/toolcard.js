@@ -2,6 +2,7 @@
 import { html } from './vendor/htm-preact.js';
 import { Icon } from './icons.js';
 import { known, t } from './i18n.js';
+import { dishOf } from './orderform.js';
 import { duration } from './format.js';
 import { isRunning } from './turn.js';
 
@@ -19,7 +20,7 @@ export function ToolCard({ part, tools }) {
       <span class=${`mark mark-${tone(part.status)}`}><${Mark} status=${part.status} /></span>
       <span class="tool-title">
         <span class="tool-name">${toolLabel(part.name)}</span>
-        <span class="tool-hint">${preview(part.args)}</span>
+        <span class="tool-hint">${ordered(part) || preview(part.args)}</span>
       </span>
       ${kind && html`<span class=${`badge badge-${kind.toLowerCase()}`} data-testid="tool-kind">${kind}</span>`}
       <span class=${`tool-status tone-${tone(part.status)}`} data-testid="tool-status">
@@ -60,6 +61,16 @@ export function pretty(text) {
   } catch { /* not JSON, or not all of it yet */ }
   if (shown === '{}') return '';
   return shown.length > MOST ? `${shown.slice(0, MOST)}\n${t('card.cut')}` : shown;
+}
+
+/** What is ordered, in the reader's language: as the result says, before there is one as the question did. */
+function ordered({ result, lines }) {
+  let placed;
+  try {
+    placed = JSON.parse(result || '{}').lines;
+  } catch { /* not JSON: no order */ }
+  const all = [placed, lines].find((some) => Array.isArray(some) && some[0]?.dishId);
+  return all?.map(dishOf).join(' · ');
 }
 
 const dull = new Set(['limit', 'kind']);

@@ -4,7 +4,7 @@
  *
  * @typedef {{type: 'text', id: string, text: string, done: boolean}} TextPart
  * @typedef {{type: 'tool', id: string, name: string, args: string, result?: string, status: string,
- *   kind: string, durationMs?: number}} ToolPart
+ *   kind: string, durationMs?: number, lines?: object[]}} ToolPart lines: of the order that was asked about
  * @typedef {{type: 'confirm', id: string, status: string, toolCallId: string}} ConfirmPart
  */
 
@@ -117,6 +117,7 @@ export function askConfirmation(turn, confirmation) {
   if (part) Object.assign(part, confirmation);
   else turn.parts.push({ ...confirmation, type: 'confirm', id, status: confirmation.status || 'OPEN' });
   const tool = findPart(turn, 'tool', confirmation.toolCallId);
+  if (tool) tool.lines = confirmation.summary?.lines;
   if (tool && tool.status === 'RUNNING') tool.status = 'WAITING';
   if (turn.status === 'interrupted' && !turn.runId) turn.runId = confirmation.runId;
   turn.version++;
@@ -133,7 +134,7 @@ export function resolveConfirmation(turn, { confirmationId, status, reason, edit
   if (decidedBy) part.decidedBy = decidedBy;
   if (decidedAt) part.decidedAt = decidedAt;
   const tool = findPart(turn, 'tool', part.toolCallId);
-  if (tool && edited) tool.args = JSON.stringify(edited.args);
+  if (tool && edited) Object.assign(tool, { args: JSON.stringify(edited.args), lines: edited.summary?.lines });
   if (tool && tool.status === 'WAITING') tool.status = 'RUNNING';
   turn.version++;
 }

@@ -8,11 +8,14 @@ import { SkillsView } from './skills.js';
 
 const bodies = { orders: OrdersView, skills: SkillsView, memory: MemoryView, audit: AuditView, runs: RunView };
 
-/** @param {{place: object, tools: Map<string, object>, version: number}} props version: counts changes at the server */
-export function View({ place, tools, version }) {
+/**
+ * @param {{place: object, tools: Map<string, object>, version: number, onChanged: () => void}} props
+ *   version: counts changes at the server; onChanged: there was one
+ */
+export function View({ place, tools, version, onChanged }) {
   return html`<div class="view">
     <div class="view-column" data-testid=${`view-${place.view}`}>
-      <${bodies[place.view]} key=${place.view + place.id} place=${place} tools=${tools} version=${version} />
+      <${bodies[place.view]} key=${place.view + place.id} place=${place} tools=${tools} version=${version} onChanged=${onChanged} />
     </div>
   </div>`;
 }

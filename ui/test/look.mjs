@@ -13,6 +13,8 @@ export async function looksRight(me, name) {
   await me.page.evaluate(settled);
   assert.ok(await me.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name}: nothing may stick out`);
   assert.deepEqual(await me.page.evaluate(sidewaysBoxes), [], `${name}: boxes that scroll sideways`);
+  assert.deepEqual(await me.page.evaluate(cutOff), [], `${name}: controls that the edge cuts off`);
+  assert.deepEqual(await me.page.evaluate(covered), [], `${name}: tool rows whose words lie on each other or are lost`);
   assert.deepEqual(await me.page.evaluate(paleTexts), [], `${name}: text that is hard to read`);
   assert.deepEqual(await me.page.evaluate(nameless), [], `${name}: controls without a name`);
   assert.equal(await me.page.locator('h1').count(), 1, `${name}: one title`);
@@ -30,6 +32,32 @@ function sidewaysBoxes() {
   return [...document.querySelectorAll('main *')]
     .filter((el) => el.scrollWidth > el.clientWidth + 1 && ['auto', 'scroll'].includes(getComputedStyle(el).overflowX) && el.tagName !== 'PRE')
     .map((el) => el.className);
+}
+
+/** Controls that are to be seen and yet reach over the left or right edge. */
+function cutOff() {
+  return [...document.querySelectorAll('button, a[href], select, input, textarea, summary')]
+    .filter((el) => el.checkVisibility({ visibilityProperty: true }) && !el.closest('.skip'))
+    .map((el) => [el, el.getBoundingClientRect()])
+    .filter(([, box]) => box.left < 0 || box.right > innerWidth)
+    .map(([el, box]) => `${el.textContent.trim().slice(0, 30)} from ${Math.round(box.left)} to ${Math.round(box.right)} of ${innerWidth}`);
+}
+
+/** Rows of tools in which the name runs under what follows it, or what was asked has no room to be read. */
+function covered() {
+  const boxOf = (node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return range.getBoundingClientRect();
+  };
+  const least = (hint) => (innerWidth < 800 ? hint.scrollWidth : Math.min(40, hint.scrollWidth)); // where there is room for a line only, its beginning does
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return [...document.querySelectorAll('.tool summary')].filter((row) => {
+    const name = boxOf(row.querySelector('.tool-name'));
+    const hint = row.querySelector('.tool-hint');
+    const others = [...row.querySelectorAll('.badge, .tool-status')].map(boxOf);
+    return others.some((one) => meet(name, one)) || (hint.textContent && hint.clientWidth < least(hint));
+  }).map((row) => row.textContent);
 }
 
 /** Texts with less contrast than WCAG's AA asks for: 4.5, large ones 3. */

@@ -109,10 +109,19 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     const now = await me.orders();
     assert.equal(now.length, before.length + 1);
     assert.deepEqual([now[0].totalFen, now[0].lines[0].quantity, now[0].note], [6400, 2, '少放辣']);
+    const row = me.tool('place_order').locator('summary');
+    assert.match(await row.innerText(), /水煮牛肉 × 2/, 'the row names the dish');
+    await me.otherLanguage();
+    assert.match(await row.innerText(), /Sichuan boiled beef × 2/);
+    await me.otherLanguage();
     me.innocent();
 
     await me.reload();
     await until('the card as it was decided', async () => (await me.at('chat-log').innerText()).includes('64.00'));
+    assert.match(await row.innerText(), /水煮牛肉 × 2/);
+    await me.turn().locator(byId('run-link')).click();
+    assert.match(await me.at('tool-card', '[data-tool="place_order"]').locator('summary').innerText(), /水煮牛肉 × 2/, 'in the run too');
+    await me.page.goBack();
     me.innocent();
   });
 
@@ -181,6 +190,18 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     await until('the history', async () => (await me.at('turn').count()) >= 2);
     assert.match(await me.at('chat-log').innerText(), /没有|未|取消|不会/);
     me.innocent();
+  });
+
+  test('a question that is asked again has a turn of its own, however late that is drawn', async () => {
+    const slow = await Visitor.open(browser, { extraHTTPHeaders: { 'X-User-ID': `again-${process.pid}` } });
+    await slow.ask('现在几点？');
+    await slow.answer();
+    await slow.page.evaluate(() => { globalThis.requestAnimationFrame = (draw) => setTimeout(draw, 400); });
+    await slow.ask('现在几点？');
+    assert.equal(await slow.at('turn').count(), 2);
+    await slow.answer();
+    slow.innocent();
+    await slow.page.context().close();
   });
 
   test('a skill that is switched off is not used', async () => {
@@ -271,7 +292,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
 
   test('English', async () => {
     await me.newConversation();
-    await me.at('language').click();
+    await me.otherLanguage();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en');
     await until('the words in English', async () => /What would you like to eat/.test(await me.at('welcome').innerText()));
     await me.at('sample', '[data-sample="menu"]').click();
@@ -285,7 +306,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     await me.answer();
     await me.reload();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en', 'the choice must last');
-    await me.at('language').click();
+    await me.otherLanguage();
     me.innocent();
   });
 

@@ -76,10 +76,14 @@ export class Visitor {
     return this.page.locator(byId(id, more));
   }
 
+  /** Asks, and waits for the turn that this makes, not for one that was asked the same before. */
   async ask(text) {
+    await this.at('chat-log', '[aria-busy="false"]').waitFor();
+    const before = await this.at('turn').count();
     await this.at('message-input').fill(text);
     await this.at('message-input').press('Enter');
-    await until(`the question ${text} to be shown`, async () => (await this.at('user-message').last().innerText()).includes(text.split('\n')[0]));
+    await until(`a turn for ${text}`, async () => (await this.at('turn').count()) === before + 1);
+    assert.ok((await this.at('user-message').last().innerText()).includes(text.split('\n')[0]));
   }
 
   turn() {
@@ -137,10 +141,20 @@ export class Visitor {
     return this.requests.filter((one) => request.test(one)).length;
   }
 
+  /** Waits until what has happened is on the screen. */
+  drawn() {
+    return this.page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+  }
+
+  async otherLanguage() {
+    await this.at('language').click();
+    await this.drawn();
+  }
+
   async shot(name) {
     if (!AGENTMESH_SHOTS) return;
     mkdirSync(AGENTMESH_SHOTS, { recursive: true });
-    await this.page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => requestAnimationFrame(resolve)); }));
+    await this.drawn();
     await this.page.screenshot({ path: path.join(AGENTMESH_SHOTS, `${name}.png`), animations: 'disabled' });
   }
 

@@ -60,7 +60,7 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
     assert.equal(await me.at('span').count(), said.spans.length);
     assert.equal(await me.at('timeline-missing').count(), 0);
     const names = await me.at('waterfall').innerText();
-    for (const one of ['invoke_agent agentmesh', '查询天气', 'forward to weather', 'invoke_agent Food Agent', '预留库存', '等人']) {
+    for (const one of ['invoke_agent agentmesh', '查询天气', 'forward to weather', 'invoke_agent Food Agent', '预留库存', '等你决定']) {
       assert.ok(names.includes(one), `the waterfall lacks ${one}:\n${names}`);
     }
     const shares = await me.at('took').locator('li').allInnerTexts();
@@ -128,8 +128,11 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
   test('a run that is not there', async () => {
     const other = await visitor(browser);
     await other.page.goto(new URL('/#/runs/run-none', process.env.AGENTMESH_URL).href);
-    await other.at('run-error').waitFor();
-    assert.deepEqual(other.faults.filter((fault) => !/404/.test(fault)), []);
+    await other.at('run-gone').waitFor();
+    await other.page.route('**/api/v1/runs/run-other', (route) => route.fulfill({ status: 503, json: { detail: 'not now' } }));
+    await other.page.goto(new URL('/#/runs/run-other', process.env.AGENTMESH_URL).href);
+    assert.match(await other.at('run-error').innerText(), /not now/);
+    assert.deepEqual(other.faults.filter((fault) => !/404|503/.test(fault)), []);
     await other.page.context().close();
   });
 

@@ -8,7 +8,7 @@ const { applyEvent, isActive, newTurn, openConfirmation, rewind, turnsOf } = awa
 
 const question = {
   confirmationId: 'conf-1', runId: 'run-1', threadId: 't', toolCallId: 'c1', tool: 'place_order', status: 'OPEN',
-  summary: { lines: [], totalFen: 3200 }, deadline: '2026-11-29T23:00:00Z',
+  summary: { lines: [{ dishId: 'food-001', quantity: 1 }], totalFen: 3200 }, deadline: '2026-11-29T23:00:00Z',
 };
 const asked = [
   { type: 'RUN_STARTED', threadId: 't', runId: 'client' },
@@ -39,6 +39,7 @@ test('an order from question to answer', () => {
   assert.equal(openConfirmation(turn).id, 'conf-1');
   assert.equal(turn.parts[0].status, 'WAITING');
   assert.equal(turn.parts[0].args, '{"a":1}');
+  assert.equal(turn.parts[0].lines[0].quantity, 1, 'the row of the tool knows what was asked');
   fold(settled, turn);
   assert.equal(openConfirmation(turn), undefined);
   assert.deepEqual(turn.parts.map((p) => [p.type, p.status ?? p.text]), [['tool', 'SUCCEEDED'], ['confirm', 'CONFIRMED'], ['text', '好的']]);
@@ -48,11 +49,12 @@ test('an order from question to answer', () => {
 });
 
 test('an edited order shows what ran', () => {
-  const edited = { args: { items: [2] }, argsDigest: 'd', summary: { lines: [], totalFen: 6400 } };
+  const edited = { args: { items: [2] }, argsDigest: 'd', summary: { lines: [{ dishId: 'food-001', quantity: 2 }], totalFen: 6400 } };
   const [resolved, ...rest] = settled;
   const turn = fold([...asked, { ...resolved, value: { ...resolved.value, edited } }, ...rest]);
   assert.equal(turn.parts[1].edited.summary.totalFen, 6400);
   assert.equal(turn.parts[0].args, '{"items":[2]}');
+  assert.equal(turn.parts[0].lines[0].quantity, 2);
 });
 
 test('a question that takes the place of another is asked beside it', () => {

@@ -42,6 +42,83 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('orders: one is taken back in two steps, in the view and beside the conversation', async () => {
+    const one = await Visitor.open(browser, { extraHTTPHeaders: { 'X-User-ID': `cancel-${process.pid}` } });
+    for (const dish of ['水煮牛肉', '番茄炒蛋']) await order(one, `帮我订一份${dish}。`);
+    const [newer, older] = await one.orders();
+    const beside = one.at('order', `[data-order="${older.id}"]`);
+    await beside.locator(byId('cancel-order')).click();
+    await until('the focus at the question', () => focused(beside.locator(byId('cancel-order-yes'))));
+    await one.page.keyboard.press('Tab');
+    await one.page.keyboard.press('Enter');
+    await until('the focus back at the first step', () => focused(beside.locator(byId('cancel-order'))));
+    assert.equal((await one.orders()).length, 2, 'nothing is cancelled by one click');
+    await takeBack(one, beside, /水煮牛肉 × 1/);
+
+    await go(one, 'orders');
+    const shown = one.at('order', `[data-order="${newer.id}"]`);
+    await one.page.route('**/cancel', (route) => route.fulfill({
+      status: 409, contentType: 'application/problem+json', json: { status: 409, code: 'conflict', detail: 'the day of this order is over' },
+    }), { times: 1 });
+    await shown.locator(byId('cancel-order')).click();
+    await shown.locator(byId('cancel-order-yes')).click();
+    assert.match(await shown.locator(byId('order-problem')).innerText(), /没能取消[\s\S]*the day of this order is over/);
+    await until('the focus back at the first step', () => focused(shown.locator(byId('cancel-order'))));
+    assert.equal(await shown.getAttribute('data-status'), 'CONFIRMED');
+    one.faults = one.faults.filter((fault) => !/status of 409/.test(fault)); // the browser notes the refusal, as it should be
+
+    await one.otherLanguage();
+    assert.match(await shown.innerText(), /Cancel order/);
+    await takeBack(one, shown, /Order cancelled: \S.* × 1/);
+    assert.equal((await one.orders()).length, 0);
+    assert.match(await shown.innerText(), /Cancelled[\s\S]*You cancelled it/);
+    await one.page.goBack();
+    await one.at('message-input').waitFor();
+    assert.equal(await one.at('order', '[data-status="CANCELLED"]').count(), 2, 'the list beside the conversation knows it too');
+    one.innocent();
+    await one.page.context().close();
+  });
+
+  test('orders: one from before today has no way to be cancelled when its day is over everywhere', async () => {
+    const one = await Visitor.open(browser, { extraHTTPHeaders: { 'X-User-ID': `past-${process.pid}` } });
+    await order(one, '帮我订一份水煮牛肉。');
+    await one.page.route('**/api/v1/orders', async (route) => {
+      const response = await route.fetch();
+      const list = await response.json();
+      await route.fulfill({ response, json: { ...list, items: list.items.map((item) => ({ ...item, date: '2020-02-03' })) } });
+    });
+    await go(one, 'orders');
+    await one.at('order').waitFor();
+    assert.equal(await one.at('cancel-order').count(), 0);
+    one.innocent();
+    await one.page.context().close();
+  });
+
+  test('an order whose conversation was deleted: what is gone is said calmly', async () => {
+    const one = await Visitor.open(browser, { extraHTTPHeaders: { 'X-User-ID': `gone-${process.pid}` } });
+    await order(one, '帮我订一份水煮牛肉。');
+    const [{ threadId }] = await one.orders();
+    const gone = await one.page.request.delete(new URL(`/api/v1/conversations/${threadId}`, process.env.AGENTMESH_URL).href, { data: {} });
+    assert.ok(gone.ok(), `delete the conversation: ${gone.status()}`);
+    await one.page.goto(new URL('/#/orders', process.env.AGENTMESH_URL).href);
+    await one.page.reload();
+    await one.at('order').locator(byId('order-run')).click();
+    assert.match(await one.at('run-gone').innerText(), /随所在的对话一起删除/);
+    assert.equal(await one.page.locator('main .is-bad').count(), 0, 'nothing went wrong');
+    await one.page.goBack();
+    await one.at('order').locator(byId('order-thread')).click();
+    assert.match(await one.at('chat-gone').innerText(), /不在了/);
+    assert.equal(await one.page.locator('main .is-bad').count(), 0, 'nothing went wrong');
+    await one.otherLanguage();
+    assert.match(await one.at('chat-gone').innerText(), /deleted/);
+    await one.ask('What time is it?');
+    await one.answer();
+    assert.equal(await one.at('chat-gone').count(), 0);
+    one.faults = one.faults.filter((fault) => !/status of 404/.test(fault)); // the browser notes it, as it should be
+    one.innocent();
+    await one.page.context().close();
+  });
+
   test('the market: what a skill needs is shown before it is agreed to', async () => {
     await go(me, 'skills');
     const weather = me.at('skill', '[data-skill="builtin.weather"]');
@@ -190,14 +267,39 @@ describe('the views', { skip: unset, timeout: 300_000 }, () => {
         if (view === 'audit') await one.at('record').first().locator('summary').click();
         await looksRight(one, `views-${view}-${look.name}`);
       }
+      await asking(one, look);
       await remembering(one, () => looksRight(one, `views-memory-${look.name}`));
-      await one.at('language').click();
+      await one.otherLanguage();
       await go(one, 'skills');
       await looksRight(one, `views-skills-en-${look.name}`);
       one.innocent();
       await one.page.context().close();
     });
   }
+
+  test('on a phone the start page begins at its top, in both languages', async () => {
+    for (const locale of ['zh-CN', 'en-US']) {
+      const one = await Visitor.open(browser, { ...USER, locale, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+      await one.at('sample').last().waitFor();
+      await one.drawn();
+      const [title, top] = [await one.at('welcome').locator('h2').boundingBox(), await one.page.locator('.top').boundingBox()];
+      assert.ok(title.y >= top.y + top.height, `${locale}: the greeting begins at ${title.y}`);
+      one.innocent();
+      await one.page.context().close();
+    }
+  });
+
+  test('the description of the interface fits a phone', async () => {
+    const page = await (await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true })).newPage();
+    for (const width of [390, 360]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(new URL('/docs', process.env.AGENTMESH_URL).href);
+      const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok(wide <= room && room === width, `${wide} px in ${room} of ${width}`);
+    }
+    if (process.env.AGENTMESH_SHOTS) await page.screenshot({ path: `${process.env.AGENTMESH_SHOTS}/docs-phone.png` });
+    await page.context().close();
+  });
 
   test('the theme follows the system, and the choice is remembered', async () => {
     const one = await Visitor.open(browser, { ...USER, colorScheme: 'dark' });
@@ -238,6 +340,46 @@ async function drawer(me, look) {
 
 function attributes(me, name) {
   return me.at('record').evaluateAll((all, attribute) => all.map((el) => el.getAttribute(attribute)), name);
+}
+
+function focused(locator) {
+  return locator.evaluate((el) => el === document.activeElement);
+}
+
+async function order(me, text) {
+  await me.ask(text);
+  await (await me.openCard()).locator(byId('confirm-accept')).click();
+  await me.answer();
+}
+
+/** Cancels an order in two steps; the focus stays at it, and it is said. */
+async function takeBack(me, shown, said) {
+  await shown.locator(byId('cancel-order')).click();
+  await shown.locator(byId('cancel-order-yes')).click();
+  await until('it to be cancelled', async () => (await shown.getAttribute('data-status')) === 'CANCELLED');
+  assert.ok(await focused(shown), 'the focus stays at the order');
+  assert.equal(await shown.locator(byId('cancel-order')).count(), 0);
+  assert.match(await me.at('announcer').locator('p').last().innerText(), said);
+}
+
+/** The question before an order, as asked and while it is changed, in both languages; on a phone of 360 px too. */
+async function asking(me, look) {
+  await me.page.goto(process.env.AGENTMESH_URL);
+  await me.ask('帮我订一份水煮牛肉。');
+  await me.openCard();
+  const { width, height } = me.page.viewportSize();
+  for (const language of ['zh', 'en']) {
+    for (const wide of look.options.isMobile ? [360, width] : [width]) {
+      await me.page.setViewportSize({ width: wide, height });
+      await looksRight(me, `views-asked-${language}-${wide}-${look.name}`);
+      await me.card().locator(byId('confirm-edit')).click();
+      await looksRight(me, `views-changed-${language}-${wide}-${look.name}`);
+      await me.card().locator(byId('confirm-edit')).click();
+    }
+    await me.otherLanguage();
+  }
+  await me.card().locator(byId('confirm-reject')).click();
+  await me.answer();
 }
 
 /** Has something remembered, shows the memory, and has it forgotten. */
