@@ -39,6 +39,7 @@ servers=()
 trap 'kill "${servers[@]}" 2>/dev/null; wait 2>/dev/null || true' EXIT
 
 serve() { # serve NAME: starts a server and prints its URL
+  : >"$work/$1.out" # read below, maybe before the server has opened it
   ./agentmesh serve --listen 127.0.0.1:0 --data "$work/$1" >"$work/$1.out" 2>"$work/$1.log" &
   servers+=($!)
   url=

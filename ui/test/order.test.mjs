@@ -197,6 +197,10 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     await slow.ask('现在几点？');
     await slow.answer();
     await slow.page.evaluate(() => { globalThis.requestAnimationFrame = (draw) => setTimeout(draw, 400); });
+    await slow.page.route('**/api/v1/runs', async (route) => { // its first event would draw it too
+      await slow.page.waitForFunction(() => document.querySelectorAll('[data-testid="turn"]').length === 2);
+      await route.continue();
+    });
     await slow.ask('现在几点？');
     assert.equal(await slow.at('turn').count(), 2);
     await slow.answer();
