@@ -38,6 +38,9 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
+	if now := questionIn(j, c.ID); now.Status != agent.ConfirmationOpen {
+		return now, nil // somebody was quicker, and the call may be theirs by now
+	}
 	inv, err := asked(j, c)
 	if err != nil {
 		return agent.Confirmation{}, err
@@ -68,6 +71,15 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 		return s.stillOpen(ctx, c, fault.New(fault.Unavailable, "what you agreed to could not be kept ready; please try again"))
 	}
 	return stands, err
+}
+
+// questionIn gives a question as a journal has it.
+func questionIn(j agent.Journal, id string) agent.Confirmation {
+	i := slices.IndexFunc(j.Confirmations, func(c agent.Confirmation) bool { return c.ID == id })
+	if i < 0 {
+		return agent.Confirmation{}
+	}
+	return j.Confirmations[i]
 }
 
 // askedAbout counts the questions that were asked about a call.
