@@ -27,7 +27,7 @@ const (
 	spansPrefix = "/spans/"
 	// spansTime bounds how long the spans of a module are waited for, for each module between it and the
 	// last one that it needs: whoever waits for others still answers in time, and says who did not.
-	spansTime = time.Second
+	spansTime = 1500 * time.Millisecond
 	// ownTime is how long a module may take for its own.
 	ownTime = 300 * time.Millisecond
 	// maxSpansAnswer is the largest answer that is read, in bytes.
