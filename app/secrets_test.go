@@ -14,12 +14,8 @@ import (
 	"agentmesh/app/meshtest"
 )
 
-// TestAKeyThatComesBackIsShownNowhere: an endpoint repeats the key that it was sent, in every place where it
-// can say something. At the most talkative log level the key is in no log line, event, answer or file
-// (design, section 12).
-func TestAKeyThatComesBackIsShownNowhere(t *testing.T) {
-	t.Parallel()
-	const key, internal = "sk-a-key-that-must-not-be-seen", "internal-key-that-must-not-be-seen"
+// repeating are the answers of an endpoint that repeats the key, one for each place where it can.
+func repeating(key string) []func(w http.ResponseWriter) {
 	sse := func(w http.ResponseWriter, events ...string) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, e := range events {
@@ -28,7 +24,7 @@ func TestAKeyThatComesBackIsShownNowhere(t *testing.T) {
 	}
 	say := func(text string) string { return `{"choices":[{"delta":{"content":"` + text + `"}}]}` }
 	end := `{"choices":[{"delta":{},"finish_reason":"stop"}]}`
-	answers := []func(w http.ResponseWriter){
+	return []func(w http.ResponseWriter){
 		func(w http.ResponseWriter) {
 			http.Error(w, `{"error":{"message":"bad key `+key+`"}}`, http.StatusUnauthorized)
 		},
@@ -51,6 +47,15 @@ func TestAKeyThatComesBackIsShownNowhere(t *testing.T) {
 			sse(w, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"`+key+`","function":{"name":"`+key+`","arguments":"{\"`+key+`\":\"`+key+`\"}"}}]},"finish_reason":"tool_calls"}]}`)
 		},
 	}
+}
+
+// TestAKeyThatComesBackIsShownNowhere: an endpoint repeats the key that it was sent, in every place where it
+// can say something. At the most talkative log level the key is in no log line, event, answer or file
+// (design, section 12).
+func TestAKeyThatComesBackIsShownNowhere(t *testing.T) {
+	t.Parallel()
+	const key, internal = "sk-a-key-that-must-not-be-seen", "internal-key-that-must-not-be-seen"
+	answers := repeating(key)
 	var asked atomic.Int32
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
