@@ -26,6 +26,11 @@ func endpoint(t *testing.T, calls *atomic.Int32) *httptest.Server {
 			_, _ = w.Write([]byte(`{"error":{"message":"bad key ` + r.Header.Get("Authorization") + `"}}`))
 			return
 		}
+		for name := range r.Header {
+			if strings.HasPrefix(name, "X-Agentmesh-") || name == "Traceparent" {
+				t.Errorf("somebody's endpoint gets %s", name)
+			}
+		}
 		calls.Add(1)
 		model.ServeHTTP(w, r)
 	}))

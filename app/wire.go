@@ -63,8 +63,8 @@ type wiring struct {
 	config    Config
 	publicURL string // of the main listener, as others reach it
 	network   *mesh.Network
-	key       string       // the internal key
-	http      *http.Client // calls between modules, and to the model
+	http      *http.Client // calls between modules: they carry identifiers
+	outside   *http.Client // calls of a model's endpoint: who talks with us is nobody else's business
 	zone      *time.Location
 	now       func() time.Time
 	demo      http.Handler
@@ -83,12 +83,12 @@ func newWiring(c Config) (*wiring, error) {
 		key = flow.NewID("key")
 	}
 	network := mesh.NewNetwork(key)
-	client := &http.Client{
-		Transport:     flow.Transport(network.Transport()),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	w := &wiring{config: c, network: network, key: key, http: client, zone: zone, now: time.Now, demo: demo.Handler(), counts: newCounts(), spans: map[string]*moduleSpans{}}
-	w.closeLater(closeFunc(func() error { client.CloseIdleConnections(); return nil }))
+	transport := network.Transport()
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := &http.Client{Transport: flow.Transport(transport), CheckRedirect: noRedirect}
+	outside := &http.Client{Transport: transport, CheckRedirect: noRedirect}
+	w := &wiring{config: c, network: network, http: client, outside: outside, zone: zone, now: time.Now, demo: demo.Handler(), counts: newCounts(), spans: map[string]*moduleSpans{}}
+	w.closeLater(closeFunc(func() error { outside.CloseIdleConnections(); return nil }))
 	return w, nil
 }
 
@@ -189,7 +189,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 
 // model makes the client of the model: the configured endpoint, or the demo model over the same wire.
 func (w *wiring) model(ctx context.Context) (agent.Model, error) {
-	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Model: w.config.LLMModel, HTTP: w.http}
+	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Model: w.config.LLMModel, HTTP: w.outside}
 	if w.config.demo() {
 		c.BaseURL, c.Model = w.network.BaseURL("demo")+"/demo/v1", "demo"
 	}
