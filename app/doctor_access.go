@@ -16,14 +16,16 @@ func (d *doctor) access() {
 		d.problem("access", "mend or remove the file; meanwhile nobody gets in", "%v", err)
 		return
 	}
-	var open, trusting []string
+	var open, trusting, shut []string
 	keyless := false
 	for _, l := range listeners {
 		host, _, err := net.SplitHostPort(l.addr)
 		local := err == nil && loopback(host)
 		switch {
-		case !local && !l.keys:
+		case !local && !l.keys && l.insecure:
 			trusting = append(trusting, l.addr)
+		case !local && !l.keys:
+			shut = append(shut, l.addr)
 		case !local:
 			open = append(open, l.addr)
 		case !l.keys:
@@ -34,6 +36,9 @@ func (d *doctor) access() {
 		d.problem("access", "make keys with 'agentmesh key add', or listen on 127.0.0.1",
 			"everybody who reaches %s is trusted: no keys are configured", strings.Join(trusting, ", "))
 	}
+	if len(shut) > 0 {
+		d.problem("access", "make keys with 'agentmesh key add'", "nobody gets in at %s: it is beyond loopback, and no keys are configured", strings.Join(shut, ", "))
+	}
 	if len(open) > 0 {
 		d.warn("access", "put a proxy with TLS in front, and let only it reach the port", "keys and talks travel unencrypted to %s", strings.Join(open, ", "))
 	}
@@ -43,7 +48,7 @@ func (d *doctor) access() {
 	if keyless && len(d.config.AllowOrigins) > 0 {
 		d.warn("access", "make keys with 'agentmesh key add'", "every page of %s may do everything here", strings.Join(d.config.AllowOrigins, ", "))
 	}
-	if len(trusting)+len(open) == 0 && !keyless {
+	if len(trusting)+len(shut)+len(open) == 0 && !keyless {
 		d.ok("access", "loopback only, and every caller needs a key")
 	}
 	if key := d.config.InternalKey; key != "" && len(key) < shortestKey {
@@ -58,8 +63,9 @@ func (d *doctor) access() {
 
 // listener is an address in use, and whether callers need a key there.
 type listener struct {
-	addr string
-	keys bool
+	addr     string
+	keys     bool
+	insecure bool // without keys everybody is let in, beyond loopback too
 }
 
 // listeners lists where the program listens, or would.
@@ -76,17 +82,17 @@ func (d *doctor) listeners() ([]listener, error) {
 	var out []listener
 	for _, i := range d.found {
 		for _, addr := range i.Listen {
-			out = append(out, listener{addr, configured || i.EnvironmentKeys})
+			out = append(out, listener{addr, configured || i.EnvironmentKeys, i.Insecure})
 		}
 	}
 	if d.runs() {
 		return out, nil
 	}
-	out = append(out, listener{d.config.Listen, configured})
+	out = append(out, listener{d.config.Listen, configured, d.config.Insecure})
 	if p, err := place(d.config); err == nil { // otherwise the settings say so
 		for _, name := range p.local {
 			if addr, split := p.split[name]; split {
-				out = append(out, listener{addr, configured})
+				out = append(out, listener{addr, configured, d.config.Insecure})
 			}
 		}
 	}

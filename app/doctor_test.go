@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"agentmesh/app"
@@ -158,5 +159,29 @@ func TestDoctor_FindsATakenPortAndABadSetting(t *testing.T) {
 	status, seen, text := examine(t, "--data", t.TempDir(), "--listen", l.Addr().String(), "--time-zone", "Mars/Olympus")
 	if status != 1 || !slices.Contains(seen, "problem ports") || !slices.Contains(seen, "problem settings") {
 		t.Errorf("got %d %s", status, text)
+	}
+}
+
+// TestDoctor_BeyondLoopbackWithoutKeys: nobody is trusted there but by --insecure, and nobody gets in.
+func TestDoctor_BeyondLoopbackWithoutKeys(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		insecure bool
+		says     string
+	}{
+		"shut":     {false, "nobody gets in at"},
+		"insecure": {true, "is trusted: no keys are configured"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			command(t, "key", "add", "ann", "--data", dir)
+			_, _ = serving(t, func(c2 *app.Config) { c2.Data, c2.Listen, c2.Insecure = dir, "0.0.0.0:0", c.insecure })
+			command(t, "key", "revoke", "ann", "--data", dir)
+			status, _, text := examine(t, "--data", dir)
+			if status != 1 || !strings.Contains(text, c.says) {
+				t.Errorf("got %d %s, want %q", status, text, c.says)
+			}
+		})
 	}
 }

@@ -36,6 +36,7 @@ type instance struct {
 	Modules         []string          `json:"modules"`
 	Peers           map[string]string `json:"peers"`
 	EnvironmentKeys bool              `json:"environmentKeys"` // callers' keys beside those of the folder
+	Insecure        bool              `json:"insecure"`        // --insecure
 	OperatorKey     string            `json:"operatorKey"`
 
 	path string
@@ -174,7 +175,7 @@ func escapeGlob(path string) string {
 func (a *App) instance() instance {
 	i := instance{
 		PID: os.Getpid(), Host: hostname(), Version: Version, URL: "http://" + dialable(a.Addr()), Listen: []string{a.Addr()}, StartedAt: time.Now().UTC(),
-		Modules: a.place.local, Peers: a.place.peers, EnvironmentKeys: len(a.keys.fixed) > 0, OperatorKey: a.wiring.network.OperatorKey(),
+		Modules: a.place.local, Peers: a.place.peers, EnvironmentKeys: len(a.keys.fixed) > 0, Insecure: a.config.Insecure, OperatorKey: a.wiring.network.OperatorKey(),
 	}
 	for _, name := range a.place.local {
 		if _, split := a.place.split[name]; split {

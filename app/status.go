@@ -150,7 +150,7 @@ func accessWords(keys bool) string {
 	if keys {
 		return "every caller needs a key"
 	}
-	return "no keys are configured: every program on this machine is trusted"
+	return "no keys are configured: 'agentmesh doctor' says who is trusted"
 }
 
 func commandContext(cmd *cobra.Command) context.Context {
