@@ -16,6 +16,8 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/mesh"
+	"agentmesh/capability"
+	"agentmesh/skills"
 )
 
 // stopTime bounds an orderly stop.
@@ -45,6 +47,14 @@ func WithListener(l net.Listener) Option {
 
 // WithNow sets the clock that stamps records and says which day is today.
 func WithNow(now func() time.Time) Option { return func(a *App) { a.wiring.now = now } }
+
+// WithSkill adds a skill and the capabilities that it groups, beside the built-in ones.
+func WithSkill(m skills.Manifest, capabilities ...capability.Definition) Option {
+	return func(a *App) {
+		a.wiring.skills = append(a.wiring.skills, m)
+		a.wiring.capabilities = append(a.wiring.capabilities, capabilities...)
+	}
+}
 
 // New makes the program; Start sets it going.
 func New(c Config, options ...Option) (*App, error) {

@@ -18,8 +18,8 @@ var Version = "0.1.0-dev"
 // Main runs the command line and gives the exit status: 0, or 1 after one line that says what was wrong.
 func Main(args []string) int { return Run(args, os.Stdout, os.Stderr) }
 
-// Run is Main with other places to write to.
-func Run(args []string, stdout, stderr io.Writer) int {
+// Run is Main with other places to write to, and a program that differs by options.
+func Run(args []string, stdout, stderr io.Writer, options ...Option) int {
 	root := &cobra.Command{
 		Use:           "agentmesh",
 		Short:         "An agent runtime in one binary: chat, durable runs, MCP, A2A, confirmation",
@@ -27,7 +27,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().String(configFlag, configFileName, "optional configuration file")
-	root.AddCommand(serveCommand(), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), keyCommand(), versionCommand())
+	root.AddCommand(serveCommand(options), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), keyCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

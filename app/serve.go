@@ -16,7 +16,7 @@ import (
 	"agentmesh/app/platform/flow"
 )
 
-func serveCommand() *cobra.Command {
+func serveCommand(options []Option) *cobra.Command {
 	var c Config
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Start all modules on one listener", Args: cobra.NoArgs,
@@ -24,7 +24,7 @@ func serveCommand() *cobra.Command {
 			if _, err := c.resolve(cmd); err != nil {
 				return err
 			}
-			return runServe(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runServe(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr(), options)
 		},
 	}
 	c.bindFlags(cmd.Flags())
@@ -34,14 +34,14 @@ func serveCommand() *cobra.Command {
 }
 
 // runServe runs the program until SIGINT or SIGTERM. A second signal ends it at once.
-func runServe(ctx context.Context, c Config, stdout, stderr io.Writer) error {
+func runServe(ctx context.Context, c Config, stdout, stderr io.Writer, options []Option) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx = flow.WithLogger(ctx, flow.NewLogger(c.secrets().Writer(stderr), c.LogLevel))
-	a, err := New(c)
+	a, err := New(c, options...)
 	if err != nil {
 		return err
 	}

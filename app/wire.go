@@ -71,6 +71,9 @@ type wiring struct {
 	counts    *counts
 	spans     map[string]*moduleSpans
 	closers   []io.Closer
+
+	skills       []skills.Manifest       // beside the built-in ones
+	capabilities []capability.Definition // theirs
 }
 
 func newWiring(c Config) (*wiring, error) {
@@ -168,7 +171,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	market, err := skills.NewMarketplace(manifests, registry, db, w.now)
+	market, err := skills.NewMarketplace(append(manifests, w.skills...), registry, db, w.now)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +230,7 @@ func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Servi
 		a2atool.Weather(w.agentClient("weather")), a2atool.Quote(foodAgent), a2atool.Intent(foodAgent),
 		localtool.WebSearch(w.config.DemoTools), localtool.ExecutePython(w.config.DemoTools),
 	)
-	return capability.NewRegistry(definitions...)
+	return capability.NewRegistry(append(definitions, w.capabilities...)...)
 }
 
 // catalogWait is how long the start waits for a catalog that runs in another process and is not up yet.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,7 +33,7 @@ func migrate(ctx context.Context, db *DB, folder fs.FS) error {
 		return tooNew(at, len(steps))
 	}
 	for _, step := range steps[at:] {
-		err := db.Tx(ctx, func(tx *sql.Tx) error {
+		err := db.Tx(ctx, func(tx *Tx) error {
 			if _, err := tx.ExecContext(ctx, step.sql); err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -60,7 +59,7 @@ func TestCheck_FindsDamage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
 	db := open(t, path, first)
-	err := db.Tx(t.Context(), func(tx *sql.Tx) error {
+	err := db.Tx(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.ExecContext(t.Context(), `INSERT INTO things WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT 'x' || i, 1 FROM n`)
 		return err
 	})

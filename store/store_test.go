@@ -3,7 +3,6 @@ package store_test
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"errors"
 	"os"
 	"os/exec"
@@ -45,7 +44,7 @@ func open(t *testing.T, path string, steps ...string) *store.DB {
 }
 
 func insert(ctx context.Context, db *store.DB, id string) error {
-	return db.Tx(ctx, func(tx *sql.Tx) error {
+	return db.Tx(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO things VALUES (?, 1)`, id)
 		return err
 	})
@@ -76,7 +75,7 @@ func TestOpen_Settings(t *testing.T) {
 	want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000"}
 	for pragma, value := range want {
 		var got string
-		err := db.Tx(t.Context(), func(tx *sql.Tx) error {
+		err := db.Tx(t.Context(), func(tx *store.Tx) error {
 			return tx.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got)
 		})
 		if err != nil || got != value {
@@ -192,7 +191,7 @@ func TestTx_RollsBack(t *testing.T) {
 	t.Parallel()
 	db := open(t, filepath.Join(t.TempDir(), "a.db"), first)
 	wrong := errors.New("wrong")
-	err := db.Tx(t.Context(), func(tx *sql.Tx) error {
+	err := db.Tx(t.Context(), func(tx *store.Tx) error {
 		if _, err := tx.ExecContext(t.Context(), `INSERT INTO things VALUES ('a', 1)`); err != nil {
 			return err
 		}
@@ -203,7 +202,7 @@ func TestTx_RollsBack(t *testing.T) {
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_ = db.Tx(t.Context(), func(tx *sql.Tx) error {
+		_ = db.Tx(t.Context(), func(tx *store.Tx) error {
 			_, _ = tx.ExecContext(t.Context(), `INSERT INTO things VALUES ('b', 1)`)
 			panic("bug")
 		})
@@ -222,7 +221,7 @@ func TestTx_CancelledInTheMiddle(t *testing.T) {
 	endless := `INSERT INTO things WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'x' || i, 1 FROM n`
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		err := db.Tx(ctx, func(tx *sql.Tx) error {
+		err := db.Tx(ctx, func(tx *store.Tx) error {
 			_, err := tx.ExecContext(ctx, endless)
 			return err
 		})
@@ -231,7 +230,7 @@ func TestTx_CancelledInTheMiddle(t *testing.T) {
 			t.Fatal("got no error from a cancelled statement")
 		}
 		between, cancel := context.WithCancel(t.Context())
-		err = db.Tx(between, func(tx *sql.Tx) error {
+		err = db.Tx(between, func(tx *store.Tx) error {
 			_, err := tx.ExecContext(between, `INSERT INTO things VALUES ('between', 1)`)
 			cancel()
 			return err
@@ -251,7 +250,7 @@ func TestTx_CancelledInTheMiddle(t *testing.T) {
 func TestTx_WaitsForItsTurn(t *testing.T) {
 	t.Parallel()
 	db := open(t, filepath.Join(t.TempDir(), "a.db"), first)
-	err := db.Tx(t.Context(), func(*sql.Tx) error {
+	err := db.Tx(t.Context(), func(*store.Tx) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		return insert(ctx, db, "a") // a second writer gives up when its context does
@@ -270,7 +269,7 @@ func TestTx_ManyWriters(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
-			err := db.Tx(t.Context(), func(tx *sql.Tx) error {
+			err := db.Tx(t.Context(), func(tx *store.Tx) error {
 				var n int
 				if err := tx.QueryRowContext(t.Context(), `SELECT n FROM things`).Scan(&n); err != nil {
 					return err
@@ -302,7 +301,7 @@ func TestIsUnique(t *testing.T) {
 	if err := insert(t.Context(), db, "a"); !store.IsUnique(err) {
 		t.Errorf("got %v, want a unique violation", err)
 	}
-	err := db.Tx(t.Context(), func(tx *sql.Tx) error {
+	err := db.Tx(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.ExecContext(t.Context(), `INSERT INTO things VALUES ('b', -1)`)
 		return err
 	})

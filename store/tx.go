@@ -6,11 +6,14 @@ import (
 	"fmt"
 )
 
+// Tx is a write transaction.
+type Tx = sql.Tx
+
 // Tx runs fn in a write transaction and commits it if fn gives no error. Transactions run one after
 // another, so fn never meets a locked database, and it must not call Tx itself. Statements in fn take ctx,
 // and fn gives every error back: after an interrupt SQLite has ended the transaction already. When ctx
 // ends, everything is rolled back and the connection stays good.
-func (db *DB) Tx(ctx context.Context, fn func(*sql.Tx) error) (err error) {
+func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) (err error) {
 	conn, err := db.writer.Conn(ctx) // waits for its turn
 	if err != nil {
 		return fmt.Errorf("wait for the writer: %w", err)

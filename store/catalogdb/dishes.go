@@ -10,6 +10,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/mcp/catalog"
+	"agentmesh/store"
 )
 
 const dishColumns = `id, name, name_en, category, description, description_en, price_fen, available, spicy, vegetarian, allergens, tags, weekdays`
@@ -70,7 +71,7 @@ func (c *DB) seed(ctx context.Context) error {
 	if err := dec.Decode(&dishes); err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
-	return c.db.Tx(ctx, func(tx *sql.Tx) error {
+	return c.db.Tx(ctx, func(tx *store.Tx) error {
 		var n int
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM dishes`).Scan(&n); err != nil || n > 0 {
 			return err
@@ -84,7 +85,7 @@ func (c *DB) seed(ctx context.Context) error {
 	})
 }
 
-func insertDish(ctx context.Context, tx *sql.Tx, d catalog.Dish) error {
+func insertDish(ctx context.Context, tx *store.Tx, d catalog.Dish) error {
 	allergens, tags, weekdays, err := lists(d)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"agentmesh/mcp/catalog"
+	"agentmesh/store"
 )
 
 // querier is what reads need, in a transaction or beside one.
@@ -53,7 +54,7 @@ func (p prefixed) Scan(into ...any) error { return p.rows.Scan(append([]any{p.fi
 // Edit does all edits or none, in one transaction; a dry one only tells what they would do.
 func (c *DB) Edit(ctx context.Context, edits []catalog.Edit, dry bool) ([]catalog.Change, error) {
 	var changes []catalog.Change
-	err := c.db.Tx(ctx, func(tx *sql.Tx) error {
+	err := c.db.Tx(ctx, func(tx *store.Tx) error {
 		t := &txn{tx: tx, now: c.now()}
 		if err := t.expireDue(ctx); err != nil {
 			return err

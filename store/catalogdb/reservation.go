@@ -10,6 +10,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/mcp/catalog"
+	"agentmesh/store"
 )
 
 // record is a reservation with what only the database keeps of it.
@@ -37,7 +38,7 @@ func (r record) again(hash string) (catalog.Reservation, error) {
 
 // txn is one transaction at one moment.
 type txn struct {
-	tx      *sql.Tx
+	tx      *store.Tx
 	now     time.Time
 	expired int
 }

@@ -10,6 +10,7 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/mcp/catalog"
+	"agentmesh/store"
 )
 
 // Reserve sets all lines aside, or none.
@@ -117,7 +118,7 @@ func (c *DB) Reservation(ctx context.Context, key string) (catalog.Reservation, 
 // Expire ends the holds whose time was over at now.
 func (c *DB) Expire(ctx context.Context, now time.Time) (int, error) {
 	n := 0
-	err := c.db.Tx(ctx, func(tx *sql.Tx) error {
+	err := c.db.Tx(ctx, func(tx *store.Tx) error {
 		t := &txn{tx: tx, now: now}
 		if err := t.expireDue(ctx); err != nil {
 			return err
@@ -134,7 +135,7 @@ func (c *DB) Expire(ctx context.Context, now time.Time) (int, error) {
 // change runs one operation on a reservation in a transaction.
 func (c *DB) change(ctx context.Context, key string, fn func(*txn) (catalog.Reservation, error)) (catalog.Reservation, error) {
 	var out catalog.Reservation
-	err := c.db.Tx(ctx, func(tx *sql.Tx) error {
+	err := c.db.Tx(ctx, func(tx *store.Tx) error {
 		var err error
 		out, err = fn(&txn{tx: tx, now: c.now()})
 		return err

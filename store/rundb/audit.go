@@ -2,20 +2,20 @@ package rundb
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
 	"agentmesh/agent"
 	"agentmesh/capability"
+	"agentmesh/store"
 )
 
 // Audit writes the record of a call that was made outside a run's journal.
 func (db *DB) Audit(ctx context.Context, r capability.Record) error {
-	return db.Tx(ctx, func(tx *sql.Tx) error { return insertRecord(ctx, tx, r) })
+	return db.Tx(ctx, func(tx *store.Tx) error { return insertRecord(ctx, tx, r) })
 }
 
-func insertRecord(ctx context.Context, tx *sql.Tx, r capability.Record) error {
+func insertRecord(ctx context.Context, tx *store.Tx, r capability.Record) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO audit_log (at, user_id, thread_id, run_id, trace_id, invocation_id, capability,
 			kind, source, status, stage, code, input, output, args_digest, proposed_digest, duration_ms)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

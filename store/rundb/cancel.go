@@ -9,11 +9,12 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/order"
+	"agentmesh/store"
 )
 
 // CancelOrder takes a CONFIRMED order to CANCELLED and queues the return of its portions, together.
 func (db *DB) CancelOrder(ctx context.Context, id, reason string, at time.Time) error {
-	err := db.Tx(ctx, func(tx *sql.Tx) error {
+	err := db.Tx(ctx, func(tx *store.Tx) error {
 		var userID, key string
 		err := tx.QueryRowContext(ctx, `UPDATE orders SET status = 'CANCELLED', reason = ?, updated_at = ?
 			WHERE id = ? AND status = 'CONFIRMED' RETURNING user_id, reservation`, reason, stamp(at), id).Scan(&userID, &key)

@@ -2,10 +2,10 @@ package rundb
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"agentmesh/agent"
+	"agentmesh/store"
 )
 
 const confirmationColumns = `c.id, r.id, r.user_id, r.thread_id, c.invocation_id, c.call_id, c.tool, c.args, c.args_digest,
@@ -35,7 +35,7 @@ func scanConfirmation(row scanner) (agent.Confirmation, error) {
 	return c, fromJSON(edited, &c.Edited)
 }
 
-func insertConfirmation(ctx context.Context, tx *sql.Tx, runN int64, c agent.Confirmation) error {
+func insertConfirmation(ctx context.Context, tx *store.Tx, runN int64, c agent.Confirmation) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO confirmations (id, run_n, invocation_id, call_id, tool, args, args_digest,
 			summary, warnings, status, created_at, deadline) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, runN, c.InvocationID, c.CallID, c.Tool, string(c.Args), c.ArgsDigest, string(c.Summary), string(c.Warnings),
@@ -47,7 +47,7 @@ func insertConfirmation(ctx context.Context, tx *sql.Tx, runN int64, c agent.Con
 }
 
 // closeConfirmation is the compare-and-set of a decision; it tells whether this call closed the question.
-func closeConfirmation(ctx context.Context, tx *sql.Tx, id string, d agent.Decision) (bool, error) {
+func closeConfirmation(ctx context.Context, tx *store.Tx, id string, d agent.Decision) (bool, error) {
 	edited := ""
 	if d.Edited != nil {
 		edited = toJSON(d.Edited)
@@ -74,7 +74,7 @@ func decisionOf(c agent.Confirmation) agent.Decision {
 // and the step opens none, the run goes on.
 func (db *DB) Decide(ctx context.Context, id string, d agent.Decision, s agent.Step) (agent.Confirmation, bool, error) {
 	won, queued := false, false
-	err := db.Tx(ctx, func(tx *sql.Tx) (err error) {
+	err := db.Tx(ctx, func(tx *store.Tx) (err error) {
 		if won, err = closeConfirmation(ctx, tx, id, d); err != nil || !won {
 			return err
 		}

@@ -2,11 +2,11 @@ package rundb
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/store"
 )
 
 const conversationColumns = `id, user_id, title, created_at, updated_at FROM conversations`
@@ -37,7 +37,7 @@ func (db *DB) Conversations(ctx context.Context, userID string, p agent.Page) ([
 
 // RenameConversation gives a conversation another title.
 func (db *DB) RenameConversation(ctx context.Context, userID, id, title string) (c agent.Conversation, err error) {
-	err = db.Tx(ctx, func(tx *sql.Tx) error {
+	err = db.Tx(ctx, func(tx *store.Tx) error {
 		c, err = scanConversation(tx.QueryRowContext(ctx, `UPDATE conversations SET title = ? WHERE user_id = ? AND id = ?
 			RETURNING id, user_id, title, created_at, updated_at`, title, userID, id))
 		return notFound(err)
@@ -47,7 +47,7 @@ func (db *DB) RenameConversation(ctx context.Context, userID, id, title string) 
 
 // DeleteConversation removes a conversation with its runs and all that they hold.
 func (db *DB) DeleteConversation(ctx context.Context, userID, id string) error {
-	return db.Tx(ctx, func(tx *sql.Tx) error {
+	return db.Tx(ctx, func(tx *store.Tx) error {
 		if err := settled(ctx, tx, userID, id); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (db *DB) DeleteConversation(ctx context.Context, userID, id string) error {
 
 // settled refuses to delete what is still at work: an open run, and an order whose outcome is found by way of its
 // invocation.
-func settled(ctx context.Context, tx *sql.Tx, userID, id string) error {
+func settled(ctx context.Context, tx *store.Tx, userID, id string) error {
 	var open, placing int
 	err := tx.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) FROM runs WHERE user_id = ? AND thread_id = ? AND state < 10),

@@ -1,7 +1,6 @@
 package rundb_test
 
 import (
-	"database/sql"
 	"fmt"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"agentmesh/agent/order"
 	"agentmesh/app/platform/fault"
 	"agentmesh/capability"
+	"agentmesh/store"
 	"agentmesh/store/rundb"
 )
 
@@ -137,7 +137,7 @@ func TestPages(t *testing.T) {
 	add := func(i int) {
 		id := fmt.Sprintf("run-%d", i)
 		full(t, db, "anna", fmt.Sprintf("t%d", i), id)
-		must(t, db.Tx(t.Context(), func(tx *sql.Tx) error { // a question whose run has ended stands for one that waits
+		must(t, db.Tx(t.Context(), func(tx *store.Tx) error { // a question whose run has ended stands for one that waits
 			_, err := tx.ExecContext(t.Context(), `UPDATE conversations SET updated_at = ? WHERE id = ?`, 1000+i/2, fmt.Sprintf("t%d", i))
 			return err
 		}))

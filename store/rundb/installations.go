@@ -2,9 +2,9 @@ package rundb
 
 import (
 	"context"
-	"database/sql"
 
 	"agentmesh/skills"
+	"agentmesh/store"
 )
 
 // Installations lists a user's choices about skills.
@@ -23,7 +23,7 @@ func (db *DB) Installations(ctx context.Context, userID string) ([]skills.Instal
 
 // SaveInstallation stores a user's choice about a skill.
 func (db *DB) SaveInstallation(ctx context.Context, i skills.Installation) error {
-	return db.Tx(ctx, func(tx *sql.Tx) error {
+	return db.Tx(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO skill_installations (user_id, skill_id, version, installed, enabled, granted, updated_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (user_id, skill_id) DO UPDATE SET version = excluded.version,
 			installed = excluded.installed, enabled = excluded.enabled, granted = excluded.granted, updated_at = excluded.updated_at`,

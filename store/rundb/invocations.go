@@ -9,6 +9,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/capability"
+	"agentmesh/store"
 )
 
 const invocationColumns = `i.id, r.id, r.user_id, i.message_id, i.call_id, i.round, i.position, i.name, i.args, i.proposed, i.status,
@@ -34,7 +35,7 @@ func scanInvocation(row scanner) (agent.Invocation, error) {
 }
 
 // saveInvocation inserts an invocation, or advances one that has no result yet; a result never changes.
-func saveInvocation(ctx context.Context, tx *sql.Tx, runN int64, inv agent.Invocation) error {
+func saveInvocation(ctx context.Context, tx *store.Tx, runN int64, inv agent.Invocation) error {
 	res, err := tx.ExecContext(ctx, `INSERT INTO invocations (id, run_n, message_id, call_id, round, position, name, args, proposed,
 			status, final, result, receipt, created_at, ended_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -61,7 +62,7 @@ func (db *DB) Finished(ctx context.Context, userID, invocationID string) (capabi
 	return capability.Finished{Args: inv.Args, Result: inv.Result, Receipt: inv.Receipt}, err == nil, err
 }
 
-func insertModelCall(ctx context.Context, tx *sql.Tx, runN int64, c agent.ModelCall) error {
+func insertModelCall(ctx context.Context, tx *store.Tx, runN int64, c agent.ModelCall) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO model_calls (id, run_n, round, model, request, input_tokens, output_tokens,
 			finish, error, started_at, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, runN, c.Round, c.Model, string(c.Request), c.Usage.Input, c.Usage.Output, c.Finish, c.Error,

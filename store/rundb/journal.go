@@ -14,7 +14,7 @@ import (
 // Append writes a step, whole or not at all.
 func (db *DB) Append(ctx context.Context, s agent.Step) error {
 	queued := false
-	err := db.Tx(ctx, func(tx *sql.Tx) error {
+	err := db.Tx(ctx, func(tx *store.Tx) error {
 		n, err := db.advance(ctx, tx, s)
 		if err != nil {
 			return err
@@ -30,7 +30,7 @@ func (db *DB) Append(ctx context.Context, s agent.Step) error {
 
 // advance is the compare-and-set: it comes first, so a refused step has written nothing. It gives the
 // run's number.
-func (db *DB) advance(ctx context.Context, tx *sql.Tx, s agent.Step) (int64, error) {
+func (db *DB) advance(ctx context.Context, tx *store.Tx, s agent.Step) (int64, error) {
 	var n int64
 	var state agent.Status
 	var head int64
@@ -57,7 +57,7 @@ func (db *DB) advance(ctx context.Context, tx *sql.Tx, s agent.Step) (int64, err
 }
 
 // firstInLine refuses to begin a run while an earlier one of its conversation is open.
-func firstInLine(ctx context.Context, tx *sql.Tx, runID string, n int64) error {
+func firstInLine(ctx context.Context, tx *store.Tx, runID string, n int64) error {
 	var earlier int
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM runs r, runs me WHERE me.id = ? AND r.user_id = me.user_id
 		AND r.thread_id = me.thread_id AND r.n < ? AND r.state < 10`, runID, n).Scan(&earlier)
@@ -67,7 +67,7 @@ func firstInLine(ctx context.Context, tx *sql.Tx, runID string, n int64) error {
 	return err
 }
 
-func updateRun(ctx context.Context, tx *sql.Tx, n int64, from, to agent.Status, s agent.Step) error {
+func updateRun(ctx context.Context, tx *store.Tx, n int64, from, to agent.Status, s agent.Step) error {
 	started, ended := int64(0), int64(0)
 	if from == agent.Pending && to == agent.Running {
 		started = stamp(s.At)
@@ -93,7 +93,7 @@ func updateRun(ctx context.Context, tx *sql.Tx, n int64, from, to agent.Status, 
 }
 
 // writeStep writes what goes with a step; it tells whether there is something to deliver or to settle.
-func writeStep(ctx context.Context, tx *sql.Tx, n int64, s agent.Step) (queued bool, err error) {
+func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued bool, err error) {
 	if err := insertEvents(ctx, tx, n, s.Events); err != nil {
 		return false, err
 	}
@@ -134,7 +134,7 @@ func writeStep(ctx context.Context, tx *sql.Tx, n int64, s agent.Step) (queued b
 }
 
 // leftOpen tells whether a call has ended whose order has no outcome yet.
-func leftOpen(ctx context.Context, tx *sql.Tx, ended []agent.Invocation) (bool, error) {
+func leftOpen(ctx context.Context, tx *store.Tx, ended []agent.Invocation) (bool, error) {
 	for _, inv := range ended {
 		var n int
 		if !inv.Status.Final() {
@@ -149,7 +149,7 @@ func leftOpen(ctx context.Context, tx *sql.Tx, ended []agent.Invocation) (bool, 
 }
 
 // insertEvents numbers the events; the run's head already counts them.
-func insertEvents(ctx context.Context, tx *sql.Tx, n int64, events []agent.Event) error {
+func insertEvents(ctx context.Context, tx *store.Tx, n int64, events []agent.Event) error {
 	for i, e := range events {
 		_, err := tx.ExecContext(ctx, `INSERT INTO run_events (run_n, seq, type, data, at)
 			SELECT n, head - ? + ?, ?, ?, ? FROM runs WHERE n = ?`,

@@ -2,12 +2,12 @@ package rundb
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"agentmesh/agent"
+	"agentmesh/store"
 )
 
 const messageColumns = `m.id, r.id, r.user_id, r.thread_id, r.state, m.role, m.text, m.calls, m.abandoned, m.created_at
@@ -25,7 +25,7 @@ func scanMessage(row scanner) (agent.Message, error) {
 	return m, fromJSON(calls, &m.Calls)
 }
 
-func insertMessage(ctx context.Context, tx *sql.Tx, runN int64, m agent.Message) error {
+func insertMessage(ctx context.Context, tx *store.Tx, runN int64, m agent.Message) error {
 	calls := ""
 	if len(m.Calls) > 0 {
 		calls = toJSON(m.Calls)

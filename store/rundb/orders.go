@@ -9,6 +9,7 @@ import (
 	"agentmesh/agent"
 	"agentmesh/agent/order"
 	"agentmesh/capability"
+	"agentmesh/store"
 )
 
 const orderColumns = `n, id, user_id, run_id, thread_id, invocation_id, reservation, status, reason, date, note,
@@ -98,7 +99,7 @@ func (db *DB) Unsettled(ctx context.Context) ([]order.Order, error) {
 // Apply writes changes in a transaction of their own.
 func (db *DB) Apply(ctx context.Context, changes ...capability.Change) error {
 	queued := false
-	err := db.Tx(ctx, func(tx *sql.Tx) (err error) {
+	err := db.Tx(ctx, func(tx *store.Tx) (err error) {
 		queued, err = applyChanges(ctx, tx, changes)
 		return err
 	})
@@ -109,7 +110,7 @@ func (db *DB) Apply(ctx context.Context, changes ...capability.Change) error {
 }
 
 // applyChanges writes what capabilities want written with a step.
-func applyChanges(ctx context.Context, tx *sql.Tx, changes []capability.Change) (queued bool, err error) {
+func applyChanges(ctx context.Context, tx *store.Tx, changes []capability.Change) (queued bool, err error) {
 	for _, change := range changes {
 		switch c := change.(type) {
 		case order.Place:
@@ -135,7 +136,7 @@ func applyChanges(ctx context.Context, tx *sql.Tx, changes []capability.Change) 
 	return queued, nil
 }
 
-func insertOrder(ctx context.Context, tx *sql.Tx, o order.Order) error {
+func insertOrder(ctx context.Context, tx *store.Tx, o order.Order) error {
 	res, err := tx.ExecContext(ctx, `INSERT INTO orders (id, user_id, run_id, thread_id, invocation_id, reservation, status, reason,
 			date, note, total_fen, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		o.ID, o.UserID, o.RunID, o.ThreadID, o.InvocationID, o.Reservation, o.Status, o.Reason, o.Date, o.Note,
@@ -150,7 +151,7 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o order.Order) error {
 	return insertLines(ctx, tx, n, o.Lines)
 }
 
-func insertLines(ctx context.Context, tx *sql.Tx, n int64, lines []order.Line) error {
+func insertLines(ctx context.Context, tx *store.Tx, n int64, lines []order.Line) error {
 	for i, l := range lines {
 		_, err := tx.ExecContext(ctx, `INSERT INTO order_lines (order_n, position, dish_id, name, name_en, quantity, unit_fen, amount_fen, note)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, n, i, l.DishID, l.Name, l.NameEn, l.Quantity, l.UnitFen, l.AmountFen, l.Note)
@@ -163,7 +164,7 @@ func insertLines(ctx context.Context, tx *sql.Tx, n int64, lines []order.Line) e
 
 // rejectOrder ends a PLACING order and queues the release of its hold, together. Without an order it only
 // queues the release; a settled order stays as it is.
-func rejectOrder(ctx context.Context, tx *sql.Tx, c order.Reject) (bool, error) {
+func rejectOrder(ctx context.Context, tx *store.Tx, c order.Reject) (bool, error) {
 	held := c.Reservation
 	err := tx.QueryRowContext(ctx, `UPDATE orders SET status = 'REJECTED', reason = ?, updated_at = ?
 		WHERE invocation_id = ? AND status = 'PLACING' RETURNING reservation`, c.Reason, stamp(c.At), c.InvocationID).Scan(&held)

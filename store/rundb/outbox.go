@@ -2,11 +2,11 @@ package rundb
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
 	"agentmesh/agent/order"
+	"agentmesh/store"
 )
 
 // OutboxChanged gives a token after a transaction that queued something, or that ended a call whose
@@ -45,14 +45,14 @@ func (db *DB) Retry(ctx context.Context, n int64, at time.Time) error {
 }
 
 func (db *DB) outboxRow(ctx context.Context, update string, at, n int64) error {
-	return db.Tx(ctx, func(tx *sql.Tx) error {
+	return db.Tx(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, update, at, n)
 		return err
 	})
 }
 
 // queue adds a delivery to the transaction that causes it; the same one again changes nothing.
-func queue(ctx context.Context, tx *sql.Tx, op order.Op, userID, key, reason string, at time.Time) error {
+func queue(ctx context.Context, tx *store.Tx, op order.Op, userID, key, reason string, at time.Time) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO outbox (user_id, okey, op, reason, next_at)
 		VALUES (?, ?, ?, ?, ?) ON CONFLICT (okey, op) DO NOTHING`, userID, key, op, reason, stamp(at))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/store"
 )
 
 const preferenceColumns = `p.id, p.user_id, p.statement, p.kind, p.run_id, p.created_at FROM preferences p`
@@ -23,7 +24,7 @@ func scanPreference(row scanner) (agent.Preference, error) {
 // Remember stores a preference and its words. The same statement again gives the stored one.
 func (db *DB) Remember(ctx context.Context, p agent.Preference) (agent.Preference, error) {
 	stored := p
-	err := db.Tx(ctx, func(tx *sql.Tx) error {
+	err := db.Tx(ctx, func(tx *store.Tx) error {
 		found, err := scanPreference(tx.QueryRowContext(ctx, `SELECT `+preferenceColumns+`
 			WHERE p.user_id = ? AND p.statement = ? AND p.forgotten_at = 0`, p.UserID, p.Statement))
 		if err == nil {
@@ -95,7 +96,7 @@ func (db *DB) search(ctx context.Context, userID, fts string, limit int) ([]agen
 
 // Forget takes preferences out of use.
 func (db *DB) Forget(ctx context.Context, userID string, ids []string, at time.Time) error {
-	return db.Tx(ctx, func(tx *sql.Tx) error {
+	return db.Tx(ctx, func(tx *store.Tx) error {
 		for _, id := range ids {
 			_, err := tx.ExecContext(ctx, `UPDATE preferences SET forgotten_at = ? WHERE user_id = ? AND id = ? AND forgotten_at = 0`,
 				stamp(at), userID, id)

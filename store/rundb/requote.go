@@ -9,12 +9,13 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/order"
+	"agentmesh/store"
 )
 
 // Requote counts one more quote of a PLACING order, and queues the release of its hold for a later time.
 func (db *DB) Requote(ctx context.Context, o order.Order, release time.Time) (int, error) {
 	var n int
-	err := db.Tx(ctx, func(tx *sql.Tx) error {
+	err := db.Tx(ctx, func(tx *store.Tx) error {
 		err := tx.QueryRowContext(ctx, `UPDATE orders SET quotes = quotes + 1
 			WHERE invocation_id = ? AND status = 'PLACING' RETURNING quotes`, o.InvocationID).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -33,7 +34,7 @@ func (db *DB) Requote(ctx context.Context, o order.Order, release time.Time) (in
 
 // replaceOrder puts another quote under an order. The release that was queued for the new hold is taken back;
 // that of the old one is queued.
-func replaceOrder(ctx context.Context, tx *sql.Tx, c order.Replace) error {
+func replaceOrder(ctx context.Context, tx *store.Tx, c order.Replace) error {
 	o := c.Order
 	var n int64
 	err := tx.QueryRowContext(ctx, `UPDATE orders SET reservation = ?, date = ?, note = ?, total_fen = ?, updated_at = ?
@@ -62,7 +63,7 @@ func replaceOrder(ctx context.Context, tx *sql.Tx, c order.Replace) error {
 }
 
 // makeDue lets a release that was queued for later be delivered now.
-func makeDue(ctx context.Context, tx *sql.Tx, c order.Abandon) error {
+func makeDue(ctx context.Context, tx *store.Tx, c order.Abandon) error {
 	_, err := tx.ExecContext(ctx, `UPDATE outbox SET next_at = min(next_at, ?)
 		WHERE okey = ? AND op = 'release_reservation' AND done_at = 0`, stamp(c.At), c.Reservation)
 	if err != nil {

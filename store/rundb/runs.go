@@ -2,7 +2,6 @@ package rundb
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
@@ -35,7 +34,7 @@ func scanRun(row scanner) (agent.Run, error) {
 
 // CreateRun stores conversation, user message and PENDING run together.
 func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input agent.Message) error {
-	return db.Tx(ctx, func(tx *sql.Tx) error {
+	return db.Tx(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO conversations (user_id, id, title, created_at, updated_at)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT (user_id, id) DO UPDATE SET updated_at = excluded.updated_at`,
 			r.UserID, r.ThreadID, title, stamp(r.CreatedAt), stamp(r.CreatedAt))
@@ -64,7 +63,7 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 }
 
 // noneOpen refuses an input while a question of its conversation is open (F-24).
-func noneOpen(ctx context.Context, tx *sql.Tx, userID, threadID string) error {
+func noneOpen(ctx context.Context, tx *store.Tx, userID, threadID string) error {
 	var open int
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FROM confirmations c JOIN runs r ON r.n = c.run_n
 		WHERE c.status = 'OPEN' AND r.user_id = ? AND r.thread_id = ?`, userID, threadID).Scan(&open)
@@ -127,7 +126,7 @@ func (db *DB) OpenRuns(ctx context.Context) ([]agent.Run, error) {
 // RequestCancel records the wish while the run is open; the first reason stands.
 func (db *DB) RequestCancel(ctx context.Context, runID string, why agent.FinishReason) (bool, error) {
 	var open bool
-	err := db.Tx(ctx, func(tx *sql.Tx) error {
+	err := db.Tx(ctx, func(tx *store.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE runs SET cancel_reason = CASE cancel_reason WHEN '' THEN ? ELSE cancel_reason END
 			WHERE id = ? AND state < 10`, why, runID)
 		if err != nil {

@@ -5,7 +5,6 @@ package spandb
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -134,7 +133,7 @@ func (d *DB) work(ctx context.Context) {
 
 // prune drops what is older than Retention.
 func (d *DB) prune(ctx context.Context) error {
-	err := d.db.Tx(ctx, func(tx *sql.Tx) error {
+	err := d.db.Tx(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM spans WHERE started_at < ?`, d.now().Add(-Retention).UnixMicro())
 		return err
 	})
@@ -157,7 +156,7 @@ func (d *DB) flush(ctx context.Context) {
 	}
 	ctx, stop := context.WithTimeout(ctx, writeTime)
 	defer stop()
-	if err := d.db.Tx(ctx, func(tx *sql.Tx) error { return insert(ctx, tx, batch) }); err != nil {
+	if err := d.db.Tx(ctx, func(tx *store.Tx) error { return insert(ctx, tx, batch) }); err != nil {
 		flow.Log(ctx).Warn().Err(err).Int("spans", len(batch)).Msg("spans lost: they could not be written")
 	}
 	if lost > 0 {
@@ -165,7 +164,7 @@ func (d *DB) flush(ctx context.Context) {
 	}
 }
 
-func insert(ctx context.Context, tx *sql.Tx, batch []span.Span) error {
+func insert(ctx context.Context, tx *store.Tx, batch []span.Span) error {
 	add, err := tx.PrepareContext(ctx, `INSERT INTO spans
 		(trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes, user_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
