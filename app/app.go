@@ -91,6 +91,9 @@ func (a *App) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, a.Stop(ctx))
 		}
 	}()
+	if err := finishRestore(a.config.Data); err != nil {
+		return err
+	}
 	l, err := a.listen(a.config.Listen)
 	if err != nil {
 		return err
