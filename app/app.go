@@ -34,6 +34,7 @@ type App struct {
 	public    *server
 	addr      net.Addr
 	announced *announcement
+	keeper    *keeper
 	listen    func(addr string) (net.Listener, error)
 }
 
@@ -103,6 +104,8 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.startModules(ctx); err != nil {
 		return errors.Join(err, l.Close())
 	}
+	a.keeper = a.wiring.keeper()
+	a.keeper.start(ctx)
 	a.public = serve(ctx, l, a.guarded(l.Addr(), a.handlerOf(a.modules)))
 	if a.announced, err = announce(a.config.Data, a.instance()); err != nil {
 		flow.Log(ctx).Warn().Err(err).Msg("status, stop and catalog will not find this process") // it serves all the same
@@ -179,6 +182,7 @@ func (a *App) handlerOf(modules []mesh.Module) http.Handler {
 	mux.Handle("/readyz", readOnly(readyz{modules: modules, peers: a.place.peers, http: a.wiring.http}))
 	mux.Handle("/metrics", readOnly(a.wiring.counts))
 	mux.Handle("/demo/v1/", a.wiring.demo)
+	mux.HandleFunc(prunePath, a.servePrune)
 	front := false
 	for _, m := range modules {
 		h := a.observed(m)
@@ -232,6 +236,9 @@ func (a *App) Stop(ctx context.Context) error {
 	defer cancel()
 	if a.public != nil {
 		a.public.close(ctx)
+	}
+	if a.keeper != nil {
+		a.keeper.stop()
 	}
 	var errs []error
 	for i := len(a.modules) - 1; i >= 0; i-- {

@@ -10,13 +10,13 @@ import (
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	v := storetest.Versions{Open: func(t *testing.T, path string) {
-		if err := open(t, path, noon()).Close(); err != nil {
+		if err := open(t, path).Close(); err != nil {
 			t.Fatal(err)
 		}
 	}}
 	for n, user := range []string{"", "anna"} {
 		v.Means = append(v.Means, func(t *testing.T, path string) {
-			db := open(t, path, noon())
+			db := open(t, path)
 			defer func() { _ = db.Close() }()
 			found := spansOf(t, db, trace)
 			if len(found) <= n || found[n].UserID != user || found[n].Module != "food" || found[n].End.IsZero() {

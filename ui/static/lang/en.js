@@ -347,6 +347,7 @@ export default {
   'events.all': 'All ({count})',
   'events.copy': 'Copy as JSON',
   'events.raw': 'Open the raw stream',
+  'events.gone': 'The events of this run are no longer kept; its messages and orders are.',
   'events.error': 'The events could not be read: {why}',
 
   'sample.who': 'Who are you?',

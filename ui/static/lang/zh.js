@@ -347,6 +347,7 @@ export default {
   'events.all': '全部（{count}）',
   'events.copy': '复制为 JSON',
   'events.raw': '打开原始事件流',
+  'events.gone': '这次运行的事件已过保留期，不再保存；消息和订单都还在。',
   'events.error': '事件没有读到：{why}',
 
   'sample.who': '你是谁？',
