@@ -28,6 +28,8 @@ func Status(code Code) int {
 		return http.StatusGatewayTimeout
 	case Cancelled:
 		return 499
+	case StorageFull:
+		return http.StatusInsufficientStorage
 	}
 	return http.StatusInternalServerError
 }
@@ -50,6 +52,8 @@ func FromStatus(status int) Code {
 		return RateLimited
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
 		return Timeout
+	case http.StatusInsufficientStorage:
+		return StorageFull
 	}
 	if status >= http.StatusInternalServerError {
 		return Unavailable
