@@ -28,7 +28,8 @@ type world struct {
 	model *scriptedModel
 	tools *tools
 	cfg   run.Config
-	log   io.Writer // of errors
+	log   io.Writer                           // of errors
+	store func(agent.RunStore) agent.RunStore // stands before the database, if not nil
 }
 
 func newWorld(t *testing.T, change ...func(*world)) *world {
@@ -55,8 +56,12 @@ func (w *world) start() {
 	market, err := skills.NewMarketplace(manifests(), registry, db, time.Now)
 	must(w.t, err)
 	w.db = db
+	var store agent.RunStore = db
+	if w.store != nil {
+		store = w.store(db)
+	}
 	w.runs = run.New(run.Deps{
-		Store: db, Model: w.model, Registry: registry, Market: market, Now: time.Now, NewID: flow.NewID,
+		Store: store, Model: w.model, Registry: registry, Market: market, Now: time.Now, NewID: flow.NewID,
 		Pipeline: capability.NewPipeline(registry, db, time.Now),
 	}, w.cfg)
 	must(w.t, w.runs.Start(ctx))
