@@ -179,7 +179,7 @@ func (a *App) exposed(addr net.Addr) bool {
 func (a *App) handlerOf(modules []mesh.Module) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", readOnly(http.HandlerFunc(healthz)))
-	mux.Handle("/readyz", readOnly(readyz{modules: modules, peers: a.place.peers, http: a.wiring.http}))
+	mux.Handle("/readyz", readOnly(readyz{modules: modules, peers: a.place.peers, http: a.wiring.http, books: a.disagreements}))
 	mux.Handle("/metrics", readOnly(a.wiring.counts))
 	mux.Handle("/demo/v1/", a.wiring.demo)
 	mux.HandleFunc(prunePath, a.servePrune)
@@ -257,6 +257,14 @@ func (a *App) Stop(ctx context.Context) error {
 		a.announced = nil
 	}
 	return errors.Join(errs...)
+}
+
+// disagreements counts what is wrong with the books and a person must settle.
+func (a *App) disagreements() int {
+	if a.keeper == nil || a.keeper.books == nil {
+		return 0
+	}
+	return a.keeper.books.disagreements()
 }
 
 func closeAll(c io.Closer) error {

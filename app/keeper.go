@@ -30,6 +30,7 @@ type keeper struct {
 	now    func() time.Time
 	runs   *rundb.DB // nil: none here
 	spans  map[string]*spandb.DB
+	books  *auditor // nil: none here
 
 	mu      sync.Mutex // one prune at a time
 	end     context.CancelFunc
@@ -43,12 +44,18 @@ func (w *wiring) keeper() *keeper {
 			k.spans[name] = m.own
 		}
 	}
+	if w.runs != nil {
+		k.books = &auditor{data: w.config.Data, now: w.now, runs: w.runs}
+	}
 	return k
 }
 
 // start prunes now and once a day.
 func (k *keeper) start(ctx context.Context) {
 	ctx, k.end = context.WithCancel(context.WithoutCancel(ctx))
+	if k.books != nil {
+		k.working.Go(func() { k.books.watch(ctx) })
+	}
 	k.working.Go(func() {
 		again := time.NewTicker(pruneEvery)
 		defer again.Stop()

@@ -146,3 +146,16 @@ func (db *DB) dropAll(ctx context.Context, drops []drop, places []place, dry boo
 	}
 	return nil
 }
+
+// Oldest tells when the run ended whose events are the oldest, and when the oldest audit record was written;
+// the zero time when there is none. Runs whose orders have no outcome count as well.
+func (db *DB) Oldest(ctx context.Context) (events, audit time.Time, err error) {
+	var e, a int64
+	err = db.Read().QueryRowContext(ctx, `SELECT
+		coalesce((SELECT min(r.ended_at) FROM runs r WHERE r.state >= 10 AND EXISTS (SELECT 1 FROM run_events WHERE run_n = r.n)), 0),
+		coalesce((SELECT min(at) FROM audit_log), 0)`).Scan(&e, &a)
+	if err != nil {
+		return events, audit, fmt.Errorf("look for the oldest: %w", err)
+	}
+	return moment(e), moment(a), nil
+}
