@@ -85,7 +85,7 @@ func (s *Service) owns(ctx context.Context, w *worker, j *agent.Journal) (bool, 
 	case j.Run.Status != agent.Running:
 		return true, nil
 	}
-	mine, err := s.claim(ctx, w, j.Run)
+	mine, err := s.takeLease(ctx, w, j.Run)
 	j.Run.Epoch = s.active.epoch(w)
 	return mine, err
 }
