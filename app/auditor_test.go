@@ -28,7 +28,7 @@ func TestAuditor(t *testing.T) {
 		a := &auditor{data: dir, now: time.Now, runs: runs}
 		k := &keeper{config: Config{Data: dir}, now: time.Now, runs: runs, books: a}
 		for _, key := range []string{"inv-sold/1", "inv-held/1"} {
-			r := catalog.Request{Key: key, Owner: "ann", Lines: []catalog.Wanted{{DishID: "food-001", Quantity: 1}}, TTL: 240 * time.Hour}
+			r := catalog.Request{Key: key, Owner: "ann", Lines: []catalog.Wanted{{DishID: "food-001", Quantity: 1}}, TTL: 160 * time.Hour}
 			if _, err := dishes.Reserve(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}

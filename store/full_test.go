@@ -112,6 +112,7 @@ func TestFull_Disk(t *testing.T) {
 	for i := 0; ; i++ {
 		if err := ended(t.Context(), db, fmt.Sprint("further", i)); err != nil {
 			wantFull(t, "an end beyond the reserve", err)
+			t.Logf("%d small ends fit", ends+i)
 			break
 		}
 		if i > 1000 {

@@ -79,16 +79,16 @@ func sweeps(c Cutoffs, out *Pruned) []sweep {
 	}
 }
 
-// place is where rows go, and how many of each drop.
-type place struct {
+// spot is where rows go, and how many of each drop.
+type spot struct {
 	n    int64
 	rows []int
 }
 
 func (db *DB) sweep(ctx context.Context, s sweep, dry bool) error {
 	for after := int64(0); ; {
-		found, err := collect(ctx, db.Read(), func(row scanner) (place, error) {
-			p := place{rows: make([]int, len(s.drop))}
+		found, err := collect(ctx, db.Read(), func(row scanner) (spot, error) {
+			p := spot{rows: make([]int, len(s.drop))}
 			into := []any{&p.n}
 			for i := range p.rows {
 				into = append(into, &p.rows[i])
@@ -110,7 +110,7 @@ func (db *DB) sweep(ctx context.Context, s sweep, dry bool) error {
 }
 
 // batch tells how many places make about one transaction's rows, at least one.
-func batch(found []place) int {
+func batch(found []spot) int {
 	rows := 0
 	for i, p := range found {
 		for _, n := range p.rows {
@@ -123,7 +123,7 @@ func batch(found []place) int {
 	return len(found)
 }
 
-func (db *DB) dropAll(ctx context.Context, drops []drop, places []place, dry bool) error {
+func (db *DB) dropAll(ctx context.Context, drops []drop, places []spot, dry bool) error {
 	if !dry {
 		err := db.Tx(ctx, func(tx *store.Tx) error {
 			for _, p := range places {

@@ -15,7 +15,7 @@ import (
 // TestUpgrade: a database of each earlier version becomes one of this one, and what is in it means the same.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	means := []func(*testing.T, *rundb.DB){meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin}
+	means := []func(*testing.T, *rundb.DB){meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin, meansLeases}
 	v := storetest.Versions{Open: func(t *testing.T, path string) {
 		db := openAt(t, path)
 		must(t, db.Invariant(t.Context()))
@@ -138,5 +138,17 @@ func meansOrigin(t *testing.T, db *rundb.DB) {
 	r, err := db.Run(t.Context(), "anna", "run-pending")
 	if err != nil || r.Origin != agent.ByAGUI || r.Status != agent.Pending {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func meansLeases(t *testing.T, db *rundb.DB) {
+	r, err := db.Run(t.Context(), "bob", "run-working")
+	if err != nil || r.Status != agent.Running || r.Epoch != 2 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	for at, want := range map[int64]int{1795924815000122: 0, 1795924815000123: 1} {
+		if got, err := db.Orphans(t.Context(), moment(at), moment(0)); err != nil || len(got) != want {
+			t.Errorf("orphans at %d: got %q, %v, want %d", at, got, err, want)
+		}
 	}
 }
