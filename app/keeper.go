@@ -85,9 +85,10 @@ func (k *keeper) stop() {
 // pruneReport says what went, or would go.
 type pruneReport struct {
 	rundb.Pruned
-	Spans  int   `json:"spans"`
-	Before int64 `json:"bytesBefore"` // of the databases, side files included
-	After  int64 `json:"bytesAfter"`
+	Spans  int    `json:"spans"`
+	Before int64  `json:"bytesBefore"` // of the databases, side files included
+	After  int64  `json:"bytesAfter"`
+	Note   string `json:"note,omitempty"`
 }
 
 func (r pruneReport) any() bool {

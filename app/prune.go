@@ -70,6 +70,9 @@ func (r pruneReport) print(w io.Writer, dry bool) {
 	if !dry {
 		fmt.Fprintf(w, "%d bytes before, %d after\n", r.Before, r.After)
 	}
+	if r.Note != "" {
+		fmt.Fprintln(w, r.Note)
+	}
 }
 
 func (c *Config) prune(ctx context.Context, dry bool) (pruneReport, error) {
@@ -156,7 +159,11 @@ func (c *Config) pruneFolder(ctx context.Context, dry bool) (r pruneReport, err 
 	if r, err = k.prune(ctx, dry); err != nil || dry {
 		return r, err
 	}
-	return r, k.compact(ctx)
+	if err = k.compact(ctx); store.IsFull(err) {
+		r.Note = "there is no room to write the files anew: they stay as large as they are, and what is written next goes into the room in them"
+		err = nil
+	}
+	return r, err
 }
 
 // compact gives the room of what went back to the disk.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/mcp/catalog"
+	"agentmesh/store"
 	"agentmesh/store/catalogdb"
 	"agentmesh/store/rundb"
 )
@@ -150,6 +152,39 @@ func TestRestore_Killed(t *testing.T) {
 		t.Errorf("got %v, want all of the old or all of the new", seen)
 	}
 	t.Log(seen)
+}
+
+// TestRestore_OfANewerDatabase: what a later program wrote is refused before anything is touched.
+func TestRestore_OfANewerDatabase(t *testing.T) {
+	t.Parallel()
+	from := folderOf(t, "new", 7)
+	db, err := sql.Open("sqlite3", filepath.Join(from, catalogFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), `PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m := manifest{Format: manifestFormat, Files: []entry{{Name: catalogFile, Schema: 99}}}
+	if err := m.Files[0].measure(from); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "b.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(m.write(file, from, false), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	dir := folderOf(t, "old", 5)
+	_, _, err = (&Config{Data: dir}).restore(t.Context(), file.Name(), true, nil)
+	if !errors.Is(err, store.ErrNewVersion) {
+		t.Errorf("got %v, want that it is too new", err)
+	}
+	if got := holds(t, dir); got != "old 5" || exists(filepath.Join(dir, stagedNext)) {
+		t.Errorf("got %s, want it untouched", got)
+	}
 }
 
 // TestPlan_KeepsKeys: a backup without keys takes none away.

@@ -32,5 +32,5 @@ func (db *DB) maintain(ctx context.Context, statement string) error {
 		return err
 	}
 	_, err = pool.ExecContext(ctx, statement)
-	return errors.Join(err, pool.Close())
+	return errors.Join(classify(err), pool.Close())
 }

@@ -125,16 +125,12 @@ func batch(found []spot) int {
 
 func (db *DB) dropAll(ctx context.Context, drops []drop, places []spot, dry bool) error {
 	if !dry {
-		err := db.Tx(ctx, func(tx *store.Tx) error {
-			for _, p := range places {
-				for _, d := range drops {
-					if _, err := tx.ExecContext(ctx, d.statement, p.n); err != nil {
-						return err
-					}
-				}
+		err := db.drop(ctx, drops, places)
+		if store.IsFull(err) { // the WAL fills the disk: in the file there is room
+			if err = db.Checkpoint(ctx); err == nil {
+				err = db.drop(ctx, drops, places)
 			}
-			return nil
-		})
+		}
 		if err != nil {
 			return err
 		}
@@ -145,6 +141,20 @@ func (db *DB) dropAll(ctx context.Context, drops []drop, places []spot, dry bool
 		}
 	}
 	return nil
+}
+
+// drop takes rows away, on a full disk too: that is what makes room.
+func (db *DB) drop(ctx context.Context, drops []drop, places []spot) error {
+	return db.End(ctx, func(tx *store.Tx) error {
+		for _, p := range places {
+			for _, d := range drops {
+				if _, err := tx.ExecContext(ctx, d.statement, p.n); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // Oldest tells when the run ended whose events are the oldest, and when the oldest audit record was written;

@@ -1,7 +1,9 @@
 package rundb_test
 
 import (
+	"bytes"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -9,7 +11,9 @@ import (
 	"agentmesh/agent"
 	"agentmesh/agent/order"
 	"agentmesh/capability"
+	"agentmesh/store"
 	"agentmesh/store/rundb"
+	"agentmesh/store/storetest"
 )
 
 // lived gives a run with everything that a run leaves behind; it ends as of later(1), if it ends.
@@ -149,4 +153,35 @@ func TestPrune_Many(t *testing.T) {
 	if got := pruned(t, db, 10, 10, false); got.Events != runs*events {
 		t.Errorf("got %+v, want %d events", got, runs*events)
 	}
+}
+
+// TestPrune_OnAFullDisk: what makes room needs none.
+func TestPrune_OnAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := storetest.SmallDisk(t, 24<<20)
+	db := openAt(t, filepath.Join(disk.Dir, "orchestrator.db"))
+	const runs, events = 40, 60
+	for i := range runs {
+		id := fmt.Sprintf("run-%d", i)
+		create(t, db, "anna", "t1", id)
+		begin(t, db, id)
+		s := step(id, agent.Running, agent.Succeeded)
+		for range events {
+			s.Events = append(s.Events, agent.Event{Type: agent.ModelCalled, Data: bytes.Repeat([]byte("x"), 2000), At: at})
+		}
+		must(t, db.Append(t.Context(), s))
+	}
+	must(t, db.Checkpoint(t.Context()))
+	disk.Fill()
+	var err error
+	for i := 0; err == nil; i++ {
+		_, err = db.Remember(t.Context(), preference(fmt.Sprintf("p-%d", i), "anna", fmt.Sprintf("喜欢 %d", i)))
+	}
+	if !store.IsFull(err) {
+		t.Fatalf("got %v, want a full disk", err)
+	}
+	if got := pruned(t, db, 10, 10, false); got.Events != runs*events {
+		t.Errorf("got %+v, want %d events", got, runs*events)
+	}
+	must(t, db.Check(t.Context()))
 }

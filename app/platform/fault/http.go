@@ -52,8 +52,6 @@ func FromStatus(status int) Code {
 		return RateLimited
 	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
 		return Timeout
-	case http.StatusInsufficientStorage:
-		return StorageFull
 	}
 	if status >= http.StatusInternalServerError {
 		return Unavailable
