@@ -46,7 +46,7 @@ func (d *doctor) oldest(ctx context.Context, db *rundb.DB) {
 		at   time.Time
 		keep time.Duration
 	}{{"the oldest events of ended runs", events, d.config.KeepEvents}, {"the oldest audit records", audit, d.config.KeepAudit}} {
-		age := time.Since(kept.at).Truncate(time.Hour)
+		age := time.Since(kept.at)
 		switch limit := (*days)(&kept.keep); {
 		case kept.at.IsZero():
 		case kept.keep > 0 && age > kept.keep+pruneLate:
