@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+
+	"agentmesh/app/platform/failpoint"
 )
 
 // Tx is a write transaction.
@@ -37,9 +39,12 @@ func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := failpoint.Hit(ctx, failpoint.StoreBefore); err != nil {
+		return err
+	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
 	committed = true
-	return nil
+	return failpoint.Hit(ctx, failpoint.StoreAfter)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
@@ -97,6 +98,9 @@ func (r *round) say(ctx context.Context, delta string) {
 
 // record writes a complete answer. An answer without calls ends the run in the same transaction.
 func (r *round) record(ctx context.Context, a agent.Answer) error {
+	if err := failpoint.Hit(ctx, failpoint.ModelAnswered); err != nil {
+		return err
+	}
 	now := r.s.deps.Now()
 	step := r.step(a, now)
 	step.From, step.To = []agent.Status{agent.Running}, agent.Running

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/flow"
 )
 
@@ -17,6 +18,9 @@ func (s *Service) recover(ctx context.Context) error {
 		return err
 	}
 	for _, r := range open {
+		if err := failpoint.Hit(ctx, failpoint.Recovering); err != nil {
+			return err
+		}
 		if err := s.abandonMessage(ctx, r); err != nil {
 			return err
 		}
