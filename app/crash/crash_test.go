@@ -1,0 +1,138 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"agentmesh/app/platform/failpoint"
+)
+
+// The variables of `make crash`.
+const (
+	killsEnv = "KILLS"
+	seedEnv  = "SEED"
+)
+
+func number(name string, usual int64) int64 {
+	if n, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+		return n
+	}
+	return usual
+}
+
+// TestCrash kills the program in one process and split, and judges. The short form is part of every test
+// run; KILLS makes it long.
+func TestCrash(t *testing.T) {
+	kills := int(number(killsEnv, 16))
+	seed := number(seedEnv, 1)
+	for _, split := range []bool{false, true} {
+		t.Run(map[bool]string{false: "one_process", true: "split"}[split], func(t *testing.T) {
+			visitors := 25
+			if kills > 50 {
+				visitors = 50
+			}
+			w := newWorld(t, plan{split: split, visitors: visitors, ttl: 3 * time.Second, seed: seed})
+			w.siege(kills / 2)
+			w.conclude()
+		})
+	}
+}
+
+// siege lets visitors in and kills until it has killed often enough; then the visitors leave.
+func (w *world) siege(kills int) {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.t.Context())
+	var wg sync.WaitGroup
+	for n := range w.plan.visitors {
+		wg.Go(func() { w.visitor(n).visit(ctx) })
+	}
+	dice := rand.New(rand.NewPCG(uint64(w.plan.seed), 0))
+	points := failpoint.Points()
+	offset := dice.IntN(len(points))
+	for n := range kills {
+		w.fall(dice, n, points[(offset+n/2)%len(points)])
+		broken, err := w.quick(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, b := range broken {
+			w.tally.oddity(b)
+		}
+	}
+	stop()
+	wg.Wait()
+}
+
+// fall makes a process fall, at a random time or at a failpoint, and starts it again.
+func (w *world) fall(dice *rand.Rand, n int, p failpoint.Point) {
+	victim := w.main
+	if w.catalog != nil && (p == failpoint.CatalogBefore || p == failpoint.CatalogAfter || n%4 >= 2) {
+		victim = w.catalog
+	}
+	if n%2 == 0 {
+		pause(w.t.Context().Done(), time.Duration(100+dice.IntN(1500))*time.Millisecond)
+		victim.kill()
+		w.tally.killed("random")
+		w.start(victim, fmt.Sprintf("%s=kill:%d", p, 1+dice.IntN(3)))
+		return
+	}
+	where := string(p)
+	if !victim.dies(4 * time.Second) {
+		victim.kill()
+		where = "not reached: " + where
+	}
+	w.tally.killed(where)
+	w.start(victim, "")
+}
+
+// conclude waits until nothing is at work any more, stops the program, and gives the verdict.
+func (w *world) conclude() *judge {
+	w.t.Helper()
+	w.settle()
+	for _, p := range w.processes() {
+		p.stop()
+	}
+	j, err := w.verdict(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Log(j.report())
+	for i, b := range j.broken {
+		if i == 20 {
+			w.t.Errorf("… and %d more", len(j.broken)-i)
+			break
+		}
+		w.t.Error(b)
+	}
+	return j
+}
+
+// settle gives the program time to bring everything to its end.
+func (w *world) settle() {
+	w.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		j, err := w.open(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var busy int
+		err = j.runs.Read().QueryRowContext(w.t.Context(), `SELECT (SELECT count(*) FROM runs r WHERE r.state < 10 AND NOT EXISTS
+				(SELECT 1 FROM confirmations c WHERE c.run_n = r.n AND c.status = 'OPEN'))
+			+ (SELECT count(*) FROM outbox WHERE done_at = 0)
+			+ (SELECT count(*) FROM orders o JOIN invocations i ON i.id = o.invocation_id WHERE o.status = 'PLACING' AND i.final)`).Scan(&busy)
+		j.close()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if busy == 0 {
+			return
+		}
+		pause(w.t.Context().Done(), 50*time.Millisecond)
+	}
+}
