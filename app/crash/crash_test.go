@@ -15,8 +15,9 @@ import (
 
 // The variables of `make crash`.
 const (
-	killsEnv = "KILLS"
-	seedEnv  = "SEED"
+	killsEnv  = "KILLS"
+	seedEnv   = "SEED"
+	mutantEnv = "MUTANT"
 )
 
 func number(name string, usual int64) int64 {
@@ -37,9 +38,17 @@ func TestCrash(t *testing.T) {
 			if kills > 50 {
 				visitors = 50
 			}
-			w := newWorld(t, plan{split: split, visitors: visitors, ttl: 3 * time.Second, seed: seed})
+			mutant := failpoint.Point(os.Getenv(mutantEnv))
+			w := newWorld(t, plan{split: split, visitors: visitors, ttl: 3 * time.Second, seed: seed, mutant: mutant})
 			w.siege(kills / 2)
-			w.conclude()
+			j := w.finish()
+			t.Log(j.report())
+			if mutant != "" && len(j.broken) == 0 {
+				t.Errorf("%s was not caught", mutant)
+			}
+			if mutant == "" {
+				j.complain()
+			}
 		})
 	}
 }
@@ -91,8 +100,8 @@ func (w *world) fall(dice *rand.Rand, n int, p failpoint.Point) {
 	w.start(victim, "")
 }
 
-// conclude waits until nothing is at work any more, stops the program, and gives the verdict.
-func (w *world) conclude() *judge {
+// finish waits until nothing is at work any more, stops the program, and judges.
+func (w *world) finish() *judge {
 	w.t.Helper()
 	w.settle()
 	for _, p := range w.processes() {
@@ -102,15 +111,19 @@ func (w *world) conclude() *judge {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Log(j.report())
+	return j
+}
+
+// complain fails the test with what is broken.
+func (j *judge) complain() {
+	j.w.t.Helper()
 	for i, b := range j.broken {
 		if i == 20 {
-			w.t.Errorf("… and %d more", len(j.broken)-i)
+			j.w.t.Errorf("… and %d more", len(j.broken)-i)
 			break
 		}
-		w.t.Error(b)
+		j.w.t.Error(b)
 	}
-	return j
 }
 
 // settle gives the program time to bring everything to its end.
@@ -124,7 +137,7 @@ func (w *world) settle() {
 		var busy int
 		err = j.runs.Read().QueryRowContext(w.t.Context(), `SELECT (SELECT count(*) FROM runs r WHERE r.state < 10 AND NOT EXISTS
 				(SELECT 1 FROM confirmations c WHERE c.run_n = r.n AND c.status = 'OPEN'))
-			+ (SELECT count(*) FROM outbox WHERE done_at = 0)
+			+ (SELECT count(*) `+late+`)
 			+ (SELECT count(*) FROM orders o JOIN invocations i ON i.id = o.invocation_id WHERE o.status = 'PLACING' AND i.final)`).Scan(&busy)
 		j.close()
 		if err != nil {

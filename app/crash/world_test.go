@@ -6,10 +6,12 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/mcp/catalog"
 	"agentmesh/store/catalogdb"
 )
@@ -18,8 +20,8 @@ import (
 type plan struct {
 	split    bool // the catalog in a process of its own
 	visitors int
-	mutants  string   // failpoints that stay armed
-	args     []string // of the program, beside the usual ones
+	mutant   failpoint.Point // a rule that is left out, all the time
+	fault    string          // failpoints of the first start
 	ttl      time.Duration
 	seed     int64
 }
@@ -49,7 +51,10 @@ func newWorld(t *testing.T, p plan) *world {
 	}
 	usual := []string{"--data", w.dir, "--log-level", "info", "--confirmation-ttl", p.ttl.String()}
 	w.main = &process{env: env, log: &tailLog{}}
-	w.main.args = append(append(w.main.args, usual...), p.args...)
+	w.main.args = append(w.main.args, usual...)
+	if p.mutant == failpoint.BestEffort { // and the rest of the plain demo's rules
+		w.main.args = append(w.main.args, "--recovery", "fail")
+	}
 	if p.split {
 		address := freeAddress(t)
 		w.catalog = &process{env: env, log: &tailLog{}, args: append([]string{"--module", "mcp", "--listen", address}, usual...)}
@@ -60,7 +65,7 @@ func newWorld(t *testing.T, p plan) *world {
 		w.start(w.catalog, "")
 	}
 	w.main.args = append(w.main.args, "--listen", "127.0.0.1:0")
-	w.start(w.main, "")
+	w.start(w.main, p.fault)
 	t.Cleanup(func() {
 		for _, p := range w.processes() {
 			p.kill()
@@ -108,23 +113,24 @@ func (w *world) processes() []*process {
 	return []*process{w.main, w.catalog}
 }
 
-// faults are the failpoints of a start: the mutants stay.
-func (w *world) faults(failpoint string) string {
-	switch {
-	case w.plan.mutants == "":
-		return failpoint
-	case failpoint == "":
-		return w.plan.mutants
+// faults are the failpoints of a start: a mutant stays one.
+func (w *world) faults(fault string) string {
+	armed := []string{}
+	if fault != "" {
+		armed = append(armed, fault)
 	}
-	return w.plan.mutants + ";" + failpoint
+	if w.plan.mutant != "" {
+		armed = append(armed, string(w.plan.mutant)+"=skip")
+	}
+	return strings.Join(armed, ";")
 }
 
 // start starts a process with a fault; one that the fault ends before it is ready is started again without.
-func (w *world) start(p *process, failpoint string) {
+func (w *world) start(p *process, fault string) {
 	w.t.Helper()
 	began := time.Now()
-	err := p.start(w.faults(failpoint))
-	if failpoint != "" && err == errDied {
+	err := p.start(w.faults(fault))
+	if fault != "" && err == errDied {
 		err = p.start(w.faults(""))
 	}
 	for tries := 0; err != nil && tries < 3; tries++ { // its address may still be on its way back
