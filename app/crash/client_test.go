@@ -33,7 +33,7 @@ func (w *world) send(ctx context.Context, user, method, path, body string, heade
 		return nil, errors.Join(errNoAnswer, err)
 	}
 	w.tally.note(func() { w.tally.answers[resp.StatusCode]++ })
-	if resp.StatusCode >= http.StatusInternalServerError && resp.StatusCode != http.StatusServiceUnavailable {
+	if resp.StatusCode == 499 || (resp.StatusCode >= http.StatusInternalServerError && !later(resp.StatusCode)) {
 		raw, _ := io.ReadAll(resp.Body)
 		resp.Body = io.NopCloser(bytes.NewReader(raw))
 		w.tally.oddity(fmt.Sprintf("%s %s was answered with %d: %s", method, path, resp.StatusCode, raw))
@@ -41,12 +41,17 @@ func (w *world) send(ctx context.Context, user, method, path, body string, heade
 	return resp, nil
 }
 
+// later tells of the answers that mean "try again": somebody behind does not answer just now.
+func later(status int) bool {
+	return status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
+}
+
 // insist repeats a request that may be repeated until it is answered, and reads the answer. It gives 0 when
 // nobody answers for too long.
 func (w *world) insist(user, method, path, body string, into any) int {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		status, raw, err := w.once(user, method, path, body)
-		if err == nil && status != http.StatusServiceUnavailable {
+		if err == nil && !later(status) {
 			if into != nil && status == http.StatusOK {
 				if err := json.Unmarshal(raw, into); err != nil {
 					w.tally.oddity(fmt.Sprintf("%s %s: %v in %s", method, path, err, raw))

@@ -64,40 +64,63 @@ func (w *world) siege(kills int) {
 	dice := rand.New(rand.NewPCG(uint64(w.plan.seed), 0))
 	points := failpoint.Points()
 	offset := dice.IntN(len(points))
-	for n := range kills {
-		w.fall(dice, n, points[(offset+n/2)%len(points)])
-		broken, err := w.quick(w.t.Context())
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for _, b := range broken {
-			w.tally.oddity(b)
-		}
+	for n := range max(1, kills/2) {
+		w.fall(dice, points[(offset+n)%len(points)])
 	}
 	stop()
 	wg.Wait()
 }
 
-// fall makes a process fall, at a random time or at a failpoint, and starts it again.
-func (w *world) fall(dice *rand.Rand, n int, p failpoint.Point) {
+// fall makes a process fall twice, at a random time and then at a failpoint, and starts it again.
+func (w *world) fall(dice *rand.Rand, p failpoint.Point) {
 	victim := w.main
-	if w.catalog != nil && (p == failpoint.CatalogBefore || p == failpoint.CatalogAfter || n%4 >= 2) {
+	if w.catalog != nil && (p == failpoint.CatalogBefore || p == failpoint.CatalogAfter || dice.IntN(3) == 0 && inStore(p)) {
 		victim = w.catalog
 	}
-	if n%2 == 0 {
-		pause(w.t.Context().Done(), time.Duration(100+dice.IntN(1500))*time.Millisecond)
-		victim.kill()
-		w.tally.killed("random")
-		w.start(victim, fmt.Sprintf("%s=kill:%d", p, 1+dice.IntN(3)))
-		return
+	pause(w.t.Context().Done(), time.Duration(100+dice.IntN(1400))*time.Millisecond)
+	if w.catalog != nil && victim == w.main && dice.IntN(2) == 0 {
+		w.catalog.kill()
+		w.tally.killed("random, catalog")
+		w.start(w.catalog, "")
+		w.glance()
 	}
+	victim.kill()
+	w.tally.killed("random")
 	where := string(p)
-	if !victim.dies(4 * time.Second) {
-		victim.kill()
-		where = "not reached: " + where
+	nth := 1 + dice.IntN(3)
+	if inStore(p) {
+		nth = 1 + dice.IntN(200)
+	}
+	if fell := w.start(victim, fmt.Sprintf("%s=kill:%d", p, nth)); !fell {
+		w.glance()
+		if !victim.dies(reach) {
+			victim.kill()
+			where = "not reached: " + where
+		}
+		w.start(victim, "")
 	}
 	w.tally.killed(where)
-	w.start(victim, "")
+	w.glance()
+}
+
+// reach is how long a failpoint may take to be reached before the process is killed all the same.
+const reach = 4 * time.Second
+
+// inStore tells of the points that every write passes.
+func inStore(p failpoint.Point) bool {
+	return p == failpoint.StoreBefore || p == failpoint.StoreAfter
+}
+
+// glance looks at what must hold at any moment.
+func (w *world) glance() {
+	w.t.Helper()
+	broken, err := w.quick(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, b := range broken {
+		w.tally.oddity(b)
+	}
 }
 
 // finish waits until nothing is at work any more, stops the program, and judges.

@@ -187,8 +187,8 @@ func (j *judge) ends() {
 func (j *judge) answers() {
 	t := j.w.tally
 	for id := range t.accepted {
-		if _, there := j.journals[id]; !there {
-			j.wrong("I05", "the run %s was accepted and is not there", id)
+		if journal, there := j.journals[id]; !there || len(journal.Messages) == 0 || journal.Messages[0].Role != agent.User {
+			j.wrong("I05", "the run %s was accepted, and it or its message is not there", id)
 		}
 	}
 	for id, status := range t.runs {
@@ -213,8 +213,12 @@ func (j *judge) answers() {
 
 // outcome compares a question's end with its order's and its call's.
 func (j *judge) outcome(journal agent.Journal, c agent.Confirmation) {
+	if c.Tool != "place_order" || c.ReplacedBy != "" {
+		return
+	}
 	o, ordered := j.orders[c.InvocationID]
-	if c.ReplacedBy != "" || !ordered || c.Tool != "place_order" {
+	if !ordered {
+		j.wrong("I05", "the question %s is about an order that is not there", c.ID)
 		return
 	}
 	at := slices.IndexFunc(journal.Invocations, func(i agent.Invocation) bool { return i.ID == c.InvocationID })
@@ -264,8 +268,13 @@ func (j *judge) journal() {
 		before[conversation] = r
 		results := map[string]int{}
 		for _, e := range j.events[r.ID] {
-			if e.Type == agent.CallEnded {
+			switch e.Type {
+			case agent.CallEnded:
 				results[callOf(e)]++
+			case agent.RunEnded:
+				if told := endOf(e); told != r.Status.String() {
+					j.wrong("I05", "the stream of %s ends with %s, and the run is %s", r.ID, told, r.Status)
+				}
 			}
 		}
 		for _, inv := range j.journals[r.ID].Invocations {

@@ -19,6 +19,12 @@ func callOf(e agent.Event) string {
 	return d.InvocationID
 }
 
+func endOf(e agent.Event) string {
+	var d agent.EndData
+	_ = json.Unmarshal(e.Data, &d)
+	return d.Status
+}
+
 // keptDir is a folder that stays when the test fails.
 func keptDir(t *testing.T) string {
 	t.Helper()

@@ -62,14 +62,20 @@ func acts() []act {
 func (v *visitor) visit(ctx context.Context) {
 	all := acts()
 	for ctx.Err() == nil {
-		v.do(all[v.rand.IntN(len(all))])
+		v.begin(all[v.rand.IntN(len(all))])
 		pause(ctx.Done(), time.Duration(v.rand.IntN(200))*time.Millisecond)
 	}
 	v.wg.Wait()
 }
 
-// do does one act from the message to the end of its run.
+// do does one act, and waits for everybody in it.
 func (v *visitor) do(a act) {
+	v.begin(a)
+	v.wg.Wait()
+}
+
+// begin does one act from the message to the end of its run.
+func (v *visitor) begin(a act) {
 	v.acts++
 	tag := fmt.Sprintf("%s-%d", v.user, v.acts)
 	if v.thread == "" || v.rand.IntN(4) == 0 {

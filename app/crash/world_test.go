@@ -2,6 +2,7 @@ package crash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -125,13 +126,14 @@ func (w *world) faults(fault string) string {
 	return strings.Join(armed, ";")
 }
 
-// start starts a process with a fault; one that the fault ends before it is ready is started again without.
-func (w *world) start(p *process, fault string) {
+// start starts a process with a fault. One that the fault ends before it is ready is started again without,
+// and start tells so.
+func (w *world) start(p *process, fault string) (fell bool) {
 	w.t.Helper()
 	began := time.Now()
 	err := p.start(w.faults(fault))
-	if fault != "" && err == errDied {
-		err = p.start(w.faults(""))
+	if fault != "" && errors.Is(err, errDied) {
+		fell, err = true, p.start(w.faults(""))
 	}
 	for tries := 0; err != nil && tries < 3; tries++ { // its address may still be on its way back
 		err = p.start(w.faults(""))
@@ -143,6 +145,7 @@ func (w *world) start(p *process, fault string) {
 		w.base.Store(p.url)
 	}
 	w.tally.started(time.Since(began))
+	return fell
 }
 
 func tail(s string) string { return s[max(0, len(s)-4000):] }
