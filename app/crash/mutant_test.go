@@ -13,7 +13,8 @@ import (
 type scene struct {
 	fault string
 	act   act
-	want  string // the invariant that breaks without the rule
+	want  string         // the invariant that breaks without the rule
+	when  func(w *world) // when to kill, if the fault does not
 }
 
 // sceneOf gives the scene in which a rule is missed.
@@ -22,23 +23,32 @@ func sceneOf(t *testing.T, mutant failpoint.Point) scene {
 	one := func(*visitor, string) string { return portions(plenty, 1) }
 	switch mutant {
 	case failpoint.NoKey: // the second attempt of the hold must find the first
-		return scene{string(failpoint.AfterReserve) + "=kill", act{name: "reject", say: one, answer: "reject"}, "I02"}
+		return scene{fault: string(failpoint.AfterReserve) + "=kill", act: act{name: "reject", say: one, answer: "reject"}, want: "I02"}
 	case failpoint.Forgetful: // the bell has rung, and that it would was not written down
-		return scene{string(failpoint.BeforeResult) + "=kill", act{name: "ring", say: func(_ *visitor, tag string) string { return ring(tag) }}, "I10"}
+		return scene{fault: string(failpoint.BeforeResult) + "=kill", act: act{name: "ring", say: func(_ *visitor, tag string) string { return ring(tag) }}, want: "I10"}
 	case failpoint.BestEffort: // the catalog does not take the stock
-		return scene{string(failpoint.CatalogBefore) + "=error", act{name: "order", say: one, answer: "confirm"}, "I02"}
+		return scene{fault: string(failpoint.CatalogBefore) + "=error", act: act{name: "order", say: one, answer: "confirm"}, want: "I02"}
+	case failpoint.Early: // the run is accepted, and its commit takes a while
+		return scene{fault: string(failpoint.StoreBefore) + "=delay:300ms", act: act{name: "talk", say: func(*visitor, string) string { return "" }}, want: "I05", when: (*world).awaitAccepted}
 	}
 	t.Fatalf("%s has no scene", mutant)
 	return scene{}
 }
 
-// play plays a scene, and a restart in the middle of a question after it.
+// play plays a scene.
 func (s scene) play(t *testing.T, mutant failpoint.Point) *judge {
 	t.Helper()
-	w := newWorld(t, plan{ttl: 3 * time.Second, mutant: mutant, fault: s.fault})
+	w := newWorld(t, plan{ttl: 3 * time.Second, mutant: mutant})
+	w.main.kill() // the fault is not for what a first start does
+	w.start(w.main, s.fault)
 	v := w.visitor(1)
 	var wg sync.WaitGroup
 	wg.Go(func() { v.do(s.act) })
+	if s.when != nil {
+		s.when(w)
+		w.main.kill()
+		w.start(w.main, "")
+	}
 	if strings.HasSuffix(s.fault, "=kill") {
 		if !w.main.dies(patience) {
 			t.Fatalf("%s was not reached", s.fault)
@@ -112,4 +122,17 @@ func (w *world) awaitQuestion() {
 		}
 	}
 	w.t.Fatal("no question is open")
+}
+
+// awaitAccepted waits until a run was answered with 200.
+func (w *world) awaitAccepted() {
+	w.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		n := 0
+		if w.tally.note(func() { n = len(w.tally.accepted) }); n > 0 {
+			return
+		}
+		pause(w.t.Context().Done(), time.Millisecond)
+	}
+	w.t.Fatal("no run was accepted")
 }

@@ -47,7 +47,9 @@ const (
 	Forgetful Point = "mutant.forgetful"
 	// BestEffort confirms an order whatever the catalog says to its commit.
 	BestEffort Point = "mutant.besteffort"
+	// Early answers before the commit.
+	Early Point = "mutant.early"
 )
 
 // Mutants lists every rule that can be left out.
-func Mutants() []Point { return []Point{NoKey, Forgetful, BestEffort} }
+func Mutants() []Point { return []Point{NoKey, Forgetful, BestEffort, Early} }
