@@ -78,11 +78,8 @@ func (w *world) fall(dice *rand.Rand, p failpoint.Point) {
 		victim = w.catalog
 	}
 	pause(w.t.Context().Done(), time.Duration(100+dice.IntN(1400))*time.Millisecond)
-	if w.catalog != nil && victim == w.main && dice.IntN(2) == 0 {
-		w.catalog.kill()
-		w.tally.killed("random, catalog")
-		w.start(w.catalog, "")
-		w.glance()
+	if w.catalog != nil && victim == w.main {
+		w.trouble(dice)
 	}
 	victim.kill()
 	w.tally.killed("random")
@@ -101,6 +98,19 @@ func (w *world) fall(dice *rand.Rand, p failpoint.Point) {
 	}
 	w.tally.killed(where)
 	w.glance()
+}
+
+// trouble kills the catalog, or lets it answer late.
+func (w *world) trouble(dice *rand.Rand) {
+	if dice.IntN(2) == 0 {
+		w.catalog.kill()
+		w.tally.killed("random, catalog")
+		w.start(w.catalog, "")
+		w.glance()
+		return
+	}
+	w.catalog.freeze(time.Duration(100+dice.IntN(2500)) * time.Millisecond)
+	w.tally.note(func() { w.tally.frozen++ })
 }
 
 // reach is how long a failpoint may take to be reached before the process is killed all the same.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"agentmesh/agent"
@@ -90,6 +91,8 @@ func (w *world) verdict(ctx context.Context) (*judge, error) {
 	j.turns()
 	j.watchers()
 	j.effects()
+	j.audit(ctx)
+	j.logs()
 	j.check("I11", errors.Join(j.runs.Check(ctx), j.stocks.Check(ctx)))
 	j.broken = append(j.broken, w.tally.odd...)
 	return j, nil
@@ -280,6 +283,33 @@ func (j *judge) journal() {
 		for _, inv := range j.journals[r.ID].Invocations {
 			if want := map[bool]int{true: 1}[inv.Status.Final()]; results[inv.ID] != want {
 				j.wrong("I08", "the call %s is %s and has %d results", inv.ID, inv.Status, results[inv.ID])
+			}
+		}
+	}
+}
+
+// audit is the last part of I08: each call that has ended is in the audit once. That a person had it tried
+// again is a record of its own.
+func (j *judge) audit(ctx context.Context) {
+	rows, err := j.runs.Read().QueryContext(ctx, `SELECT printf('the call %s is %s and has %d audit records', i.id, i.status, count(a.n))
+		FROM invocations i LEFT JOIN audit_log a ON a.invocation_id = i.id
+			AND NOT (a.status = 'INDETERMINATE' AND a.stage = 'confirm') GROUP BY i.id HAVING count(a.n) <> i.final`)
+	if err == nil {
+		var found []string
+		found, err = column(rows)
+		for _, f := range found {
+			j.wrong("I08", "%s", f)
+		}
+	}
+	j.check("I08", err)
+}
+
+// logs finds what no process may say of itself.
+func (j *judge) logs() {
+	for _, p := range j.w.processes() {
+		for _, word := range []string{"DATA RACE", "panicked", "goroutine "} {
+			if at := strings.Index(p.log.String(), word); at >= 0 {
+				j.wrong("log", "%s: %.2000s", word, p.log.String()[at:])
 			}
 		}
 	}

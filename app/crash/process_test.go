@@ -102,5 +102,12 @@ func (p *process) signal(s syscall.Signal) {
 	<-p.exited
 }
 
+// freeze stops it for a time, as a machine does that has other things to do.
+func (p *process) freeze(d time.Duration) {
+	_ = p.cmd.Process.Signal(syscall.SIGSTOP)
+	pause(p.exited, d)
+	_ = p.cmd.Process.Signal(syscall.SIGCONT)
+}
+
 // dies tells whether it ends by itself within a time.
 func (p *process) dies(within time.Duration) bool { return !pause(p.exited, within) }

@@ -79,7 +79,7 @@ func (j *judge) report() string {
 		fmt.Fprintf(&b, "  %-12s "+format+"\n", append([]any{name}, args...)...)
 	}
 	fmt.Fprintf(&b, "crash: seed %d, split %t\n", j.w.plan.seed, j.w.plan.split)
-	line("kills", "%s", counts(t.kills))
+	line("kills", "%s; frozen %d", counts(t.kills), t.frozen)
 	line("runs", "%s", counts(runs))
 	line("questions", "%s", counts(questions))
 	line("orders", "%s", counts(orders))

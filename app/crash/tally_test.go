@@ -17,6 +17,7 @@ type tally struct {
 	watchers []*watcher
 	odd      []string // answers that must not be
 	kills    map[string]int
+	frozen   int
 	starts   []time.Duration
 	answers  map[int]int // by HTTP status
 }

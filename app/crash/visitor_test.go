@@ -95,7 +95,7 @@ func (v *visitor) begin(a act) {
 		v.wg.Go(func() { other.follow(ctx, nil) })
 	}
 	wa := v.w.watcher(v.user, run)
-	wa.onQuestion = func(q agent.Confirmation) { v.answer(a, q) }
+	wa.onQuestion = func(q question) { v.answer(a, q) }
 	if a.cancel {
 		after := time.Duration(v.rand.IntN(600)) * time.Millisecond
 		v.wg.Go(func() { pause(ctx.Done(), after); v.cancel(run) })
@@ -127,12 +127,14 @@ func (v *visitor) ask(text string) *http.Response {
 }
 
 // answer says what the visitor says to a question, beside the stream that it came on.
-func (v *visitor) answer(a act, q agent.Confirmation) {
+func (v *visitor) answer(a act, q question) {
 	verb, body := a.answer, map[string]any{"confirmationId": q.ID}
-	switch verb {
-	case "":
+	switch {
+	case q.Kind == "outcome":
+		verb, body["answer"] = "confirm", v.found(q)
+	case verb == "":
 		return
-	case "edit":
+	case verb == "edit":
 		verb, body["args"] = "confirm", json.RawMessage(`{"items":[{"dish":"`+plenty+`","quantity":4}]}`)
 	}
 	wait := time.Duration(v.rand.IntN(300)) * time.Millisecond
@@ -144,6 +146,19 @@ func (v *visitor) answer(a act, q agent.Confirmation) {
 			v.w.tally.note(func() { v.w.tally.decided[q.ID] = string(answer.Confirmation.Status) })
 		}
 	})
+}
+
+// found is what a visitor finds out about a call of which the program does not know whether it happened: they
+// look into the kitchen, or have it tried again.
+func (v *visitor) found(q question) string {
+	switch {
+	case v.rand.IntN(2) == 0:
+		v.w.tally.note(func() { v.w.tally.retries[q.InvocationID]++ })
+		return "try_again"
+	case v.w.kitchen.effects()[q.InvocationID] > 0:
+		return "happened"
+	}
+	return "did_not_happen"
 }
 
 func (v *visitor) cancel(run string) {

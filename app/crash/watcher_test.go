@@ -26,7 +26,15 @@ type watcher struct {
 	pending    []agui.Event
 	reconnects int
 	ended      bool
-	onQuestion func(agent.Confirmation)
+	onQuestion func(question)
+}
+
+// question is what a visitor reads of one.
+type question struct {
+	ID           string `json:"confirmationId"`
+	Kind         string `json:"kind"` // "outcome" asks whether a call happened
+	RunID        string `json:"runId"`
+	InvocationID string `json:"invocationId"`
 }
 
 // group is what one place of the stream brought.
@@ -108,7 +116,7 @@ func (wa *watcher) read(stream io.Reader) {
 
 func (wa *watcher) tell(events []agui.Event) {
 	for _, e := range events {
-		var q agent.Confirmation
+		var q question
 		if e.Name == agui.ConfirmationRequired && wa.onQuestion != nil && json.Unmarshal(e.Value, &q) == nil {
 			wa.onQuestion(q)
 		}
