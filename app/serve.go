@@ -85,6 +85,9 @@ func (a *App) greeting() string {
 	if slices.Contains(a.place.local, "orchestrator") {
 		fmt.Fprintf(&b, "  model  %s\n", model)
 	}
+	if a.config.Failpoints != "" {
+		fmt.Fprintf(&b, "  faults %s\n", a.config.Failpoints)
+	}
 	fmt.Fprintf(&b, "  data   %s\n  access %s\n", a.config.Data, access)
 	return b.String()
 }

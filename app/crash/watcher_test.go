@@ -53,7 +53,9 @@ func (w *world) watcher(user, run string) *watcher {
 func (wa *watcher) follow(ctx context.Context, stream io.ReadCloser) {
 	for {
 		if stream != nil {
+			leave := context.AfterFunc(ctx, func() { _ = stream.Close() })
 			wa.read(stream)
+			leave()
 			_ = stream.Close()
 		}
 		if wa.ended || ctx.Err() != nil {
