@@ -36,7 +36,7 @@ func (w *world) send(ctx context.Context, user, method, path, body string, heade
 	if resp.StatusCode == 499 || (resp.StatusCode >= http.StatusInternalServerError && !later(resp.StatusCode)) {
 		raw, _ := io.ReadAll(resp.Body)
 		resp.Body = io.NopCloser(bytes.NewReader(raw))
-		w.tally.oddity(fmt.Sprintf("%s %s was answered with %d: %s", method, path, resp.StatusCode, raw))
+		w.tally.oddity(fmt.Sprintf("answer: %s %s was answered with %d: %s", method, path, resp.StatusCode, raw))
 	}
 	return resp, nil
 }
@@ -54,14 +54,14 @@ func (w *world) insist(user, method, path, body string, into any) int {
 		if err == nil && !later(status) {
 			if into != nil && status == http.StatusOK {
 				if err := json.Unmarshal(raw, into); err != nil {
-					w.tally.oddity(fmt.Sprintf("%s %s: %v in %s", method, path, err, raw))
+					w.tally.oddity(fmt.Sprintf("answer: %s %s: %v in %s", method, path, err, raw))
 				}
 			}
 			return status
 		}
 		pause(w.t.Context().Done(), 20*time.Millisecond)
 	}
-	w.tally.oddity(fmt.Sprintf("%s %s: nobody answered for %s", method, path, patience))
+	w.tally.oddity(fmt.Sprintf("answer: %s %s: nobody answered for %s", method, path, patience))
 	return 0
 }
 

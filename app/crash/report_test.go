@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -45,8 +46,44 @@ func keptDir(t *testing.T) string {
 // report says what the program was put through and what came of it.
 func (j *judge) report() string {
 	t := j.w.tally
-	runs, orders, questions := map[string]int{}, map[string]int{}, map[string]int{}
-	calls := map[string]int{}
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-12s "+format+"\n", append([]any{name}, args...)...)
+	}
+	fmt.Fprintf(&b, "crash: seed %d, split %t\n", j.w.plan.seed, j.w.plan.split)
+	line("kills", "%s; frozen %d", counts(t.kills), t.frozen)
+	for _, c := range j.stored() {
+		line(c.of, "%s", counts(c.by))
+	}
+	rings, reconnects := 0, 0
+	for _, n := range j.w.kitchen.effects() {
+		rings += n
+	}
+	for _, wa := range t.watchers {
+		reconnects += wa.reconnects
+	}
+	line("effects", "%d rings of %d calls, %d tries again", rings, len(j.w.kitchen.effects()), sum(t.retries))
+	line("model", "%d turns", j.w.model.turns)
+	line("watchers", "%d, with %d reconnects", len(t.watchers), reconnects)
+	line("answers", "%s", counts(t.answers))
+	line("restarts", "%d, p50 %s, p95 %s until they serve", len(t.starts), percentile(t.starts, 50).Round(time.Millisecond), percentile(t.starts, 95).Round(time.Millisecond))
+	verdict := "every invariant holds"
+	if len(j.broken) > 0 {
+		verdict = "broken " + counts(j.byRule())
+	}
+	line("verdict", "%s", verdict)
+	return b.String()
+}
+
+// count is how many there are of something, by how they stand.
+type count struct {
+	of string
+	by map[string]int
+}
+
+// stored counts what the databases hold.
+func (j *judge) stored() []count {
+	runs, orders, questions, calls := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for _, journal := range j.journals {
 		runs[journal.Run.Status.String()]++
 		for _, c := range journal.Confirmations {
@@ -63,38 +100,7 @@ func (j *judge) report() string {
 		}
 		orders[state]++
 	}
-	rings, reconnects := 0, 0
-	for _, n := range j.w.kitchen.effects() {
-		rings += n
-	}
-	for _, wa := range t.watchers {
-		reconnects += wa.reconnects
-	}
-	answers := map[string]int{}
-	for status, n := range t.answers {
-		answers[fmt.Sprint(status)] = n
-	}
-	var b strings.Builder
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-12s "+format+"\n", append([]any{name}, args...)...)
-	}
-	fmt.Fprintf(&b, "crash: seed %d, split %t\n", j.w.plan.seed, j.w.plan.split)
-	line("kills", "%s; frozen %d", counts(t.kills), t.frozen)
-	line("runs", "%s", counts(runs))
-	line("questions", "%s", counts(questions))
-	line("orders", "%s", counts(orders))
-	line("calls", "%s", counts(calls))
-	line("effects", "%d rings of %d calls", rings, len(j.w.kitchen.effects()))
-	line("model", "%d turns", j.w.model.turns)
-	line("watchers", "%d, with %d reconnects", len(t.watchers), reconnects)
-	line("answers", "%s", counts(answers))
-	line("restarts", "%d, p50 %s, p95 %s until they serve", len(t.starts), percentile(t.starts, 50).Round(time.Millisecond), percentile(t.starts, 95).Round(time.Millisecond))
-	verdict := "every invariant holds"
-	if len(j.broken) > 0 {
-		verdict = fmt.Sprintf("%d broken: %s", len(j.broken), counts(j.byRule()))
-	}
-	line("verdict", "%s", verdict)
-	return b.String()
+	return []count{{"runs", runs}, {"questions", questions}, {"orders", orders}, {"calls", calls}}
 }
 
 func (j *judge) byRule() map[string]int {
@@ -106,12 +112,17 @@ func (j *judge) byRule() map[string]int {
 	return out
 }
 
-func counts(m map[string]int) string {
-	total := 0
+func counts[K cmp.Ordered](m map[K]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		total += m[name]
-		parts = append(parts, fmt.Sprintf("%s %d", name, m[name]))
+		parts = append(parts, fmt.Sprintf("%v %d", name, m[name]))
 	}
-	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
+	return fmt.Sprintf("%d: %s", sum(m), strings.Join(parts, ", "))
+}
+
+func sum[K cmp.Ordered](m map[K]int) (n int) {
+	for _, v := range m {
+		n += v
+	}
+	return n
 }
