@@ -11,9 +11,10 @@ import (
 	"agentmesh/mcp/catalog"
 )
 
-// late are the deliveries that are not queued for later: the release of a hold that an edit made is, until
-// the edit counts.
-const late = `FROM outbox WHERE done_at = 0 AND (attempts > 0 OR next_at <= unixepoch('subsec') * 1000000)`
+// late are the deliveries that should have been made. The release of a hold that an edit made is queued for
+// later, until the edit counts; when its time has come, the relay finds it with its next look, within a minute.
+const late = `FROM outbox WHERE done_at = 0
+	AND (attempts > 0 OR next_at <= unixepoch('subsec') * 1000000 - iif(reason = 'abandoned', 70000000, 0))`
 
 // holds is I03: no hold outlives its time, and nothing that is due waits to be delivered.
 func (j *judge) holds(ctx context.Context) {
