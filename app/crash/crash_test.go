@@ -28,7 +28,7 @@ func number(name string, usual int64) int64 {
 }
 
 // TestCrash kills the program in one process and split, and judges. The short form is part of every test
-// run; KILLS makes it long.
+// run; KILLS makes it long. It has the machine for itself: what is killed late is killed in fewer places.
 func TestCrash(t *testing.T) {
 	kills := int(number(killsEnv, 16))
 	seed := number(seedEnv, 1)
@@ -159,10 +159,10 @@ func (j *judge) complain() {
 	}
 }
 
-// settle gives the program time to bring everything to its end.
+// settle gives the program time to bring everything to its end, also what it tries again a minute later.
 func (w *world) settle() {
 	w.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(3 * patience); time.Now().Before(end); {
 		j, err := w.open(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
