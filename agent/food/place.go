@@ -77,9 +77,9 @@ func quote(ctx context.Context, menu Menu, args orderArguments) (Quote, error) {
 		switch {
 		case args.Held:
 		case d.Stock <= 0:
-			return Quote{}, fault.New(fault.Conflict, "%s（%s）今天已售完 / is sold out today", d.Name, d.NameEn)
+			return Quote{}, fault.New(fault.Conflict, "%s（%s）今天已售完 / %s is sold out today", d.Name, d.NameEn, d.NameEn)
 		case line.Quantity > d.Stock:
-			return Quote{}, fault.New(fault.Conflict, "%s（%s）只剩 %d 份 / only %d left", d.Name, d.NameEn, d.Stock, d.Stock)
+			return Quote{}, fault.New(fault.Conflict, "%s（%s）只剩 %d 份 / only %d of %s left", d.Name, d.NameEn, d.Stock, d.Stock, d.NameEn)
 		}
 		for _, c := range t.conflicts(d) {
 			out.Warnings = append(out.Warnings, Warning{c.code, d.ID, d.Name + "：" + c.zh, d.NameEn + ": " + c.en})
