@@ -123,20 +123,34 @@ func (m *Mesh) Do(user, method, path, body string) (int, string) {
 // Open sends a request and gives the answer, for streams.
 func (m *Mesh) Open(user, method, path, body string, header http.Header) *http.Response {
 	m.t.Helper()
+	resp, err := m.send(user, method, path, body, header)
+	if err != nil {
+		m.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return resp
+}
+
+func (m *Mesh) send(user, method, path, body string, header http.Header) (*http.Response, error) {
 	r, err := http.NewRequest(method, m.base+path, strings.NewReader(body))
 	if err != nil {
-		m.t.Fatal(err)
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-User-ID", user)
 	for name, values := range header {
 		r.Header[name] = values
 	}
-	resp, err := m.client.Do(r)
+	return m.client.Do(r)
+}
+
+// Try posts to a mesh that may die under it, and waits for the end of the answer, whatever it is.
+func (m *Mesh) Try(user, path, body string) {
+	resp, err := m.send(user, http.MethodPost, path, body, nil)
 	if err != nil {
-		m.t.Fatalf("%s %s: %v", method, path, err)
+		return
 	}
-	return resp
+	defer func() { _ = resp.Body.Close() }()
+	_, _ = io.Copy(io.Discard, resp.Body)
 }
 
 // Get reads a JSON answer.
