@@ -41,6 +41,7 @@ type orderView struct {
 	Reason   string `json:"reason"`
 	Total    string `json:"total"`
 	TotalFen int64  `json:"totalFen"`
+	Note     string `json:"note"`
 	Lines    []struct {
 		DishID   string `json:"dishId"`
 		Name     string `json:"name"`

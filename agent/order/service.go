@@ -128,6 +128,7 @@ func (s *Service) intent(ctx context.Context, call capability.Call) (map[string]
 }
 
 func (s *Service) prepare(ctx context.Context, call capability.Call, args map[string]any) (capability.Prepared, error) {
+	s.deliverOwn(ctx, call.UserID)
 	key := Reservation(call.ID, 1)
 	q, err := s.quote(ctx, call, args)
 	if err != nil && s.holds(ctx, call, key) {
