@@ -19,7 +19,7 @@ import (
 
 // DB is one database file. Writes go through Tx, reads through Read.
 type DB struct {
-	lock   *os.File
+	lock   *os.File // nil: others may have the file open
 	writer *writer
 	reader *sql.DB // query_only
 }
@@ -41,14 +41,27 @@ func Open(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
 
 // OpenAs is Open with another durability.
 func OpenAs(ctx context.Context, path string, migrations fs.FS, d Durability) (*DB, error) {
-	db, err := open(ctx, path, migrations, d)
+	return opened(ctx, path, migrations, d, lockFile)
+}
+
+// OpenShared is Open without the lock: several processes may write, one transaction after another, and must
+// keep out of each other's way by what is in the rows.
+func OpenShared(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
+	return opened(ctx, path, migrations, SurvivesPowerCut, func(string) (*os.File, error) { return nil, nil })
+}
+
+// Exclusive tells whether no other process can have the file open.
+func (db *DB) Exclusive() bool { return db.lock != nil && HasLocks }
+
+func opened(ctx context.Context, path string, migrations fs.FS, d Durability, lock func(path string) (*os.File, error)) (*DB, error) {
+	db, err := open(ctx, path, migrations, d, lock)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	return db, nil
 }
 
-func open(ctx context.Context, path string, migrations fs.FS, d Durability) (_ *DB, err error) {
+func open(ctx context.Context, path string, migrations fs.FS, d Durability, lock func(path string) (*os.File, error)) (_ *DB, err error) {
 	db := &DB{}
 	defer func() {
 		if err != nil {
@@ -58,7 +71,7 @@ func open(ctx context.Context, path string, migrations fs.FS, d Durability) (_ *
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	if db.lock, err = lockFile(path + ".lock"); err != nil {
+	if db.lock, err = lock(path + ".lock"); err != nil {
 		return nil, err
 	}
 	// SQLite would create the file for everybody to read, and gives its side files the same mode.

@@ -25,7 +25,7 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 	}
 	inv.Status = capability.Asking
 	err := s.append(ctx, agent.Step{
-		RunID: r.ID, From: open(), To: agent.AwaitingConfirmation,
+		RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.AwaitingConfirmation,
 		Invocations: []agent.Invocation{inv}, Confirmations: []agent.Confirmation{c}, Changes: p.Changes,
 		Events: []agent.Event{agent.NewEvent(agent.ConfirmationRequired, c, now)},
 	})

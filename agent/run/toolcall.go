@@ -109,7 +109,7 @@ func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, 
 	}
 	switch {
 	case a.Refusal != nil:
-		step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
+		step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep}
 		s.settleInvocation(ctx, r, inv, capability.Outcome{Receipt: *a.Refusal, Result: a.Result, Changes: a.Changes}, &step)
 		return s.append(ctx, step)
 	case a.Ask:
@@ -127,7 +127,7 @@ func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocat
 	}
 	o := s.deps.Pipeline.Close(call, capability.Indeterminate, "interrupted",
 		"the program stopped while this ran; it is not known whether it happened")
-	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
+	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep}
 	s.settleInvocation(ctx, r, inv, o, &step)
 	return s.append(ctx, step)
 }
@@ -139,7 +139,7 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	if !d.ReadOnly && !resumed {
 		inv.Status = capability.Running
 		err := s.append(ctx, agent.Step{
-			RunID: r.ID, From: open(), To: agent.Keep,
+			RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep,
 			Invocations: []agent.Invocation{inv},
 			Events:      []agent.Event{agent.NewEvent(agent.CallStarted, callData(inv, d.Kind), s.deps.Now())},
 		})
@@ -150,14 +150,14 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	o := s.deps.Pipeline.Execute(ctx, call)
 	switch {
 	case o.Receipt.Status != capability.Cancelled:
-	case errors.Is(context.Cause(ctx), ErrShutdown):
+	case takenFrom(ctx):
 		return nil // no outcome: the next process makes it again
 	case resumed: // an attempt before the crash may have happened
 		o = s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the run was cancelled; it is not known whether this happened before")
 	default: // it ended before it was settled, so nothing of it stands
 		o = s.deps.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
 	}
-	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
+	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
 	s.settleInvocation(ctx, r, inv, o, &step)
 	return s.append(ctx, step)
 }
