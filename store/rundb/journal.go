@@ -14,7 +14,11 @@ import (
 // Append writes a step, whole or not at all.
 func (db *DB) Append(ctx context.Context, s agent.Step) error {
 	queued := false
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	var err error
+	if s.ModelCalls, err = packRequests(s.ModelCalls); err != nil {
+		return err
+	}
+	err = db.Tx(ctx, func(tx *store.Tx) error {
 		n, err := db.advance(ctx, tx, s)
 		if err != nil {
 			return err
