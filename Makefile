@@ -10,7 +10,7 @@ GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test check go-test node-test fmt golden fuzz bench buyers soak writers cover figures tools clean compiler
+.PHONY: help serve build test check go-test node-test fmt golden crash fuzz bench buyers soak writers cover figures tools clean compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,7 +56,10 @@ fmt: tools ## format the Go code
 	$(GOFUMPT) -w $$(git ls-files '*.go')
 
 golden: ## rewrite the golden files
-	go test ./app ./agent/orchestrator ./agent/agui ./store/catalogdb ./store/rundb -run Golden -update
+	go test ./app ./agent/orchestrator ./agent/agui ./store/catalogdb ./store/rundb ./store/spandb -run Golden -update
+
+crash: compiler ## kill the program KILLS times (200) as SEED says and judge what is left; MUTANT leaves out a rule
+	KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) MUTANT=$(MUTANT) go test -count=1 -timeout 90m -v -run '^TestCrash$$' ./app/crash
 
 fuzz: ## run each fuzz target for a minute
 	@for t in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
 	"agentmesh/capability"
@@ -88,6 +89,9 @@ func (s *Service) deliver(ctx context.Context) time.Duration {
 func (s *Service) deliverOne(ctx context.Context, d Delivery) time.Duration {
 	err := s.send(ctx, d)
 	if err == nil {
+		err = failpoint.Hit(ctx, failpoint.AfterDeliver)
+	}
+	if err == nil {
 		err = s.deps.Store.Delivered(ctx, d.N, s.deps.Now())
 	}
 	if err == nil || ctx.Err() != nil {
@@ -119,6 +123,9 @@ const ownDue = 10
 // send delivers one row, as a part of the chain that caused it. A reservation that turns out to be in a
 // state that its order denies must not be, and is not repaired without a person.
 func (s *Service) send(ctx context.Context, d Delivery) error {
+	if err := failpoint.Hit(ctx, failpoint.BeforeDeliver); err != nil {
+		return err
+	}
 	invocation := d.Key[:max(0, strings.LastIndexByte(d.Key, '/'))]
 	ctx = flow.With(ctx, flow.IDs{
 		TraceID: d.TraceID, SpanID: span.IDOf(invocation), RunID: d.RunID, ThreadID: d.ThreadID, UserID: d.UserID, ToolInvocationID: invocation,

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
@@ -130,6 +132,9 @@ func (s *Service) intent(ctx context.Context, call capability.Call) (map[string]
 func (s *Service) prepare(ctx context.Context, call capability.Call, args map[string]any) (capability.Prepared, error) {
 	s.deliverOwn(ctx, call.UserID)
 	key := Reservation(call.ID, 1)
+	if failpoint.On(failpoint.NoKey) {
+		key = Reservation(s.deps.NewID("hold"), 1)
+	}
 	q, err := s.quote(ctx, call, args)
 	if err != nil && s.holds(ctx, call, key) {
 		// An earlier try of this preparation holds the portions already, and they are not to be counted as
@@ -219,9 +224,13 @@ func (s *Service) holds(ctx context.Context, call capability.Call, key string) b
 func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) (maybeHeld bool, err error) {
 	ttl := s.deps.ConfirmationTTL + HoldMargin
 	var r reservation
+	if err := failpoint.Hit(ctx, failpoint.BeforeReserve); err != nil {
+		return false, err
+	}
 	err = s.call(ctx, call, key, "reserve_stock", map[string]any{
 		"key": key, "group": call.ID, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),
 	}, &r)
+	err = errors.Join(err, failpoint.Hit(ctx, failpoint.AfterReserve))
 	switch code := fault.CodeOf(err); {
 	case err != nil:
 		return code != fault.Invalid, err // a conflict is an earlier hold of other lines under the key

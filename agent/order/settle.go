@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
@@ -36,6 +37,9 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 		return s.giveUp(ctx, call, o, failure)
 	}
 	r, err := s.commit(ctx, call, o.Reservation)
+	if failpoint.On(failpoint.BestEffort) {
+		r.State, err = "COMMITTED", nil
+	}
 	if fault.CodeOf(err) == fault.NotFound {
 		return nil, s.Dismiss(call, "hold_lost"), fault.New(fault.Conflict, "食堂已经没有为您留的份数，所以没有下单 / the canteen no longer knows the held portions, so nothing was ordered")
 	}
@@ -100,7 +104,10 @@ func (s *Service) commit(ctx context.Context, call capability.Call, key string) 
 		if try > 0 {
 			pause(ctx, time.Duration(try)*300*time.Millisecond)
 		}
-		err = s.call(ctx, call, key+"/commit", "commit_reservation", map[string]any{"key": key}, &r)
+		if err = failpoint.Hit(ctx, failpoint.BeforeCommit); err == nil {
+			err = s.call(ctx, call, key+"/commit", "commit_reservation", map[string]any{"key": key}, &r)
+			err = errors.Join(err, failpoint.Hit(ctx, failpoint.AfterCommit))
+		}
 		if code := fault.CodeOf(err); err == nil || (code != fault.Unavailable && code != fault.Timeout) {
 			return r, err
 		}

@@ -57,6 +57,9 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 	look, stop := context.WithTimeout(ctx, max(0, c.Deadline.Sub(s.deps.Now())-lookMargin))
 	defer stop()
 	review, err := s.deps.Pipeline.Review(look, callOf(j.Run, inv), edited)
+	if err != nil && ctx.Err() == nil && look.Err() != nil {
+		err = fault.Wrap(err, fault.Timeout, "what you made of it could not be checked before the question's time ended")
+	}
 	switch {
 	case err != nil && edited:
 		return s.stillOpen(ctx, c, err)

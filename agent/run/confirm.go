@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/text"
@@ -24,6 +25,9 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 		CreatedAt: now, Deadline: now.Add(s.config.ConfirmationTTL),
 	}
 	inv.Status = capability.Asking
+	if err := failpoint.Hit(ctx, failpoint.BeforeAsk); err != nil {
+		return err
+	}
 	err := s.append(ctx, agent.Step{
 		RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.AwaitingConfirmation,
 		Invocations: []agent.Invocation{inv}, Confirmations: []agent.Confirmation{c}, Changes: p.Changes,
@@ -33,7 +37,7 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 		return err
 	}
 	s.watchAgain()
-	return nil
+	return failpoint.Hit(ctx, failpoint.AfterAsk)
 }
 
 // stamp is the time now, no finer than it is stored: a question looks the same when it is asked and ever after.
@@ -141,7 +145,13 @@ func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Deci
 
 // close writes a decision with its step; it tells whether this one closed the question.
 func (s *Service) close(ctx context.Context, c agent.Confirmation, d agent.Decision, step agent.Step) (agent.Confirmation, bool, error) {
+	if err := failpoint.Hit(ctx, failpoint.BeforeDecide); err != nil {
+		return agent.Confirmation{}, false, err
+	}
 	stands, won, err := s.deps.Store.Decide(ctx, c.ID, d, step)
+	if err == nil {
+		err = failpoint.Hit(ctx, failpoint.AfterDecide)
+	}
 	if err != nil {
 		return agent.Confirmation{}, false, fmt.Errorf("decide %s: %w", c.ID, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
@@ -136,13 +137,16 @@ func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocat
 func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
 	d, _ := s.deps.Pipeline.Lookup(inv.Name)
 	resumed := !d.ReadOnly && inv.Status == capability.Running
-	if !d.ReadOnly && !resumed {
+	if !d.ReadOnly && !resumed && !failpoint.On(failpoint.Forgetful) {
 		inv.Status = capability.Running
 		err := s.append(ctx, agent.Step{
 			RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep,
 			Invocations: []agent.Invocation{inv},
 			Events:      []agent.Event{agent.NewEvent(agent.CallStarted, callData(inv, d.Kind), s.deps.Now())},
 		})
+		if err == nil {
+			err = failpoint.Hit(ctx, failpoint.CallStarted)
+		}
 		if err != nil {
 			return err
 		}
@@ -159,7 +163,13 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	}
 	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
 	s.settleInvocation(ctx, r, inv, o, &step)
-	return s.append(ctx, step)
+	if err := failpoint.Hit(ctx, failpoint.BeforeResult); err != nil {
+		return err
+	}
+	if err := s.append(ctx, step); err != nil {
+		return err
+	}
+	return failpoint.Hit(ctx, failpoint.AfterResult)
 }
 
 // settleInvocation adds a call's one result, with its event, its audit record and what its capability

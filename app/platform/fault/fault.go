@@ -25,6 +25,7 @@ const (
 	RateLimited Code = "rate_limited"
 	Timeout     Code = "timeout"
 	Cancelled   Code = "cancelled"
+	StorageFull Code = "storage_full"
 	Internal    Code = "internal"
 )
 
