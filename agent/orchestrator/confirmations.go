@@ -17,10 +17,22 @@ import (
 // decisionBody is what a decision may carry. Args, with a yes, take the place of the call's arguments as a
 // whole; argsDigest says which ones the person saw, and must be that of those asked about.
 type decisionBody struct {
-	ConfirmationID string          `json:"confirmationId"`
+	ConfirmationID json.RawMessage `json:"confirmationId"` // left out: the run's one open question
 	Args           json.RawMessage `json:"args"`
 	ArgsDigest     string          `json:"argsDigest"`
 	Reason         string          `json:"reason"`
+}
+
+// question is the id that was sent, or nothing. An id that was lost on its way, so that it is empty, names none: it
+// must not come to mean whichever is open.
+func (b decisionBody) question() (id string, err error) {
+	if len(b.ConfirmationID) == 0 {
+		return "", nil
+	}
+	if json.Unmarshal(b.ConfirmationID, &id) != nil || id == "" {
+		return "", fault.New(fault.Invalid, "confirmationId must be the id of a question; leave it out to mean the run's one open question")
+	}
+	return id, nil
 }
 
 func (m *Module) confirm(c echo.Context) error { return m.decide(c, agent.ConfirmationConfirmed) }
@@ -36,6 +48,10 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 	if err := readJSON(c.Request().Body, &body); err != nil {
 		return err
 	}
+	id, err := body.question()
+	if err != nil {
+		return err
+	}
 	d := agent.Decision{Status: status, Reason: body.Reason, ArgsDigest: body.ArgsDigest, By: user, Via: "rest"}
 	if len(body.Args) > 0 && !bytes.Equal(body.Args, []byte("null")) {
 		if status != agent.ConfirmationConfirmed {
@@ -43,7 +59,7 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 		}
 		d.Edited = &agent.Edit{Args: body.Args}
 	}
-	q, err := m.deps.Engine.Decide(c.Request().Context(), user, c.Param("id"), body.ConfirmationID, d)
+	q, err := m.deps.Engine.Decide(c.Request().Context(), user, c.Param("id"), id, d)
 	if err != nil {
 		return decided(c, err, q)
 	}

@@ -100,7 +100,7 @@ func askedAbout(j agent.Journal, invocationID string) int {
 func (s *Service) write(ctx context.Context, c agent.Confirmation, d agent.Decision, inv agent.Invocation, r capability.Review) (agent.Confirmation, bool, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	d.At = s.deps.Now()
+	d.At = s.stamp()
 	if r.Ask || warnsAnew(c.Warnings, r.Warnings) {
 		return s.askAgain(ctx, c, d, inv, r)
 	}

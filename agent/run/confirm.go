@@ -17,7 +17,7 @@ import (
 // ask opens the question about a call: the row, the state of the run and what the capability prepared
 // are one transaction (D-94).
 func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p capability.Prepared) error {
-	now := s.deps.Now()
+	now := s.stamp()
 	c := agent.Confirmation{
 		ID: s.deps.NewID("conf"), RunID: r.ID, UserID: r.UserID, ThreadID: r.ThreadID, InvocationID: inv.ID,
 		CallID: inv.CallID, Tool: inv.Name, Args: inv.Args, ArgsDigest: capability.Digest(inv.Args),
@@ -39,6 +39,9 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 	s.watchAgain()
 	return failpoint.Hit(ctx, failpoint.AfterAsk)
 }
+
+// stamp is the time now, no finer than it is stored: a question looks the same when it is asked and ever after.
+func (s *Service) stamp() time.Time { return s.deps.Now().Truncate(time.Microsecond) }
 
 // Decide answers a question of a run for its owner. With an empty confirmationID the run's one open
 // question is meant. The same answer again gives the stored decision; another is a conflict; one that
@@ -131,7 +134,7 @@ func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Deci
 		return agent.Confirmation{}, err
 	}
 	ctx = inRun(ctx, j.Run)
-	d.At = s.deps.Now()
+	d.At = s.stamp()
 	step, err := s.decision(ctx, j, c, d)
 	if err != nil {
 		return agent.Confirmation{}, err
