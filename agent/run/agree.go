@@ -21,6 +21,9 @@ func (e *ReplacedError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap gives the fault that it is.
 func (e *ReplacedError) Unwrap() error {
+	if e.Confirmation.Kind == agent.AskOutcome {
+		return fault.New(fault.Conflict, "it was tried again, and again nobody knows, so a new question is open: answer it by its confirmationId")
+	}
 	return fault.New(fault.Conflict, "what would happen has changed, so a new question is open: look at it and answer it by its confirmationId")
 }
 

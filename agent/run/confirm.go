@@ -13,23 +13,24 @@ import (
 	"agentmesh/capability"
 )
 
-// ask opens the question about a call: the row, the state of the run and what the capability prepared
-// are one transaction (D-94).
+// ask opens the question whether a call may run: the row, the state of the run and what the capability
+// prepared are one transaction (D-94).
 func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p capability.Prepared) error {
+	c := agent.Confirmation{Kind: agent.AskConfirm, Summary: p.Summary, Warnings: p.Warnings}
+	return s.open(ctx, r, inv, c, s.config.ConfirmationTTL, agent.Step{Changes: p.Changes})
+}
+
+// open completes a question about a call and writes it with the step that asks it.
+func (s *Service) open(ctx context.Context, r agent.Run, inv agent.Invocation, c agent.Confirmation, ttl time.Duration, step agent.Step) error {
 	now := s.deps.Now()
-	c := agent.Confirmation{
-		ID: s.deps.NewID("conf"), RunID: r.ID, UserID: r.UserID, ThreadID: r.ThreadID, InvocationID: inv.ID,
-		CallID: inv.CallID, Tool: inv.Name, Args: inv.Args, ArgsDigest: capability.Digest(inv.Args),
-		Summary: p.Summary, Warnings: p.Warnings, Status: agent.ConfirmationOpen,
-		CreatedAt: now, Deadline: now.Add(s.config.ConfirmationTTL),
-	}
+	c.ID, c.RunID, c.UserID, c.ThreadID = s.deps.NewID("conf"), r.ID, r.UserID, r.ThreadID
+	c.InvocationID, c.CallID, c.Tool, c.Args, c.ArgsDigest = inv.ID, inv.CallID, inv.Name, inv.Args, capability.Digest(inv.Args)
+	c.Status, c.CreatedAt, c.Deadline = agent.ConfirmationOpen, now, now.Add(ttl)
 	inv.Status = capability.Asking
-	err := s.append(ctx, agent.Step{
-		RunID: r.ID, From: open(), To: agent.AwaitingConfirmation,
-		Invocations: []agent.Invocation{inv}, Confirmations: []agent.Confirmation{c}, Changes: p.Changes,
-		Events: []agent.Event{agent.NewEvent(agent.ConfirmationRequired, c, now)},
-	})
-	if err != nil {
+	step.RunID, step.From, step.To = r.ID, open(), agent.AwaitingConfirmation
+	step.Invocations, step.Confirmations = []agent.Invocation{inv}, []agent.Confirmation{c}
+	step.Events = append(step.Events, agent.NewEvent(agent.ConfirmationRequired, c, now))
+	if err := s.append(ctx, step); err != nil {
 		return err
 	}
 	s.watchAgain()
@@ -39,7 +40,7 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 // Decide answers a question of a run for its owner. With an empty confirmationID the run's one open
 // question is meant. The same answer again gives the stored decision; another is a conflict; one that
 // comes too late is gone. A yes may come with edited arguments. When they cannot be, the question stays as
-// it is. When a yes would mean something that the person has not seen, such as another price, a new
+// it is. A question whether a call happened is answered by d.Answer, and by nothing else. When a yes would mean something that the person has not seen, such as another price, a new
 // question takes the place of the old one, and the answer is a *ReplacedError.
 func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID string, d agent.Decision) (agent.Confirmation, error) {
 	r, err := s.Run(ctx, userID, runID)
@@ -50,8 +51,8 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	if err != nil {
 		return c, err
 	}
-	if sameArgs(d.Edited, c.Args) {
-		d.Edited = nil
+	if d, err = fitting(c, d); err != nil {
+		return c, err
 	}
 	if d.ArgsDigest != "" && d.ArgsDigest != c.ArgsDigest {
 		return c, fault.New(fault.Conflict, "what you saw is not what is asked: argsDigest is not that of the question's arguments")
@@ -81,8 +82,10 @@ func (s *Service) verdict(ctx context.Context, c agent.Confirmation, d agent.Dec
 	switch {
 	case c.ReplacedBy != "":
 		return s.replaced(ctx, c)
-	case c.Status == d.Status && sameEdit(c.Edited, d.Edited):
+	case c.Status == d.Status && c.Answer == d.Answer && sameEdit(c.Edited, d.Edited):
 		return nil
+	case c.Status == agent.ConfirmationAnswered:
+		return fault.New(fault.Conflict, "the question was answered already: %s", c.Answer)
 	case c.Status == d.Status:
 		return fault.New(fault.Conflict, "the question was answered already, with other arguments")
 	case c.Status == agent.ConfirmationExpired || c.Status == agent.ConfirmationCancelled:
@@ -110,7 +113,7 @@ func (s *Service) confirmation(ctx context.Context, r agent.Run, id string) (age
 	case 0:
 		return agent.Confirmation{}, fault.New(fault.NotFound, "this run has no such question")
 	case 1:
-		if id == "" && found[0].Status == agent.ConfirmationOpen && replaces(j, found[0]) {
+		if id == "" && found[0].Status == agent.ConfirmationOpen && (replaces(j, found[0]) || askedAgain(j, found[0])) {
 			return found[0], &ReplacedError{found[0]} // it must be meant by name
 		}
 		return found[0], nil
@@ -118,7 +121,7 @@ func (s *Service) confirmation(ctx context.Context, r agent.Run, id string) (age
 	return agent.Confirmation{}, fault.New(fault.Invalid, "several questions are open: name one by confirmationId")
 }
 
-// decide closes an open question against the call, once, whoever else tries, and lets the run go on.
+// decide closes an open question, other than with a yes, once, whoever else tries, and lets the run go on.
 func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Decision) (agent.Confirmation, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
@@ -149,13 +152,17 @@ func (s *Service) close(ctx context.Context, c agent.Confirmation, d agent.Decis
 	return stands, won, nil
 }
 
-// decision is what a decision against the call writes: its result.
+// decision is what a decision that needs no further look writes: as a rule the call's result.
 func (s *Service) decision(ctx context.Context, j agent.Journal, c agent.Confirmation, d agent.Decision) (agent.Step, error) {
 	inv, err := asked(j, c)
 	if err != nil {
 		return agent.Step{}, err
 	}
 	step := resolution(c, d)
+	if c.Kind == agent.AskOutcome {
+		s.settleOutcome(ctx, j.Run, inv, d, &step)
+		return step, nil
+	}
 	reason, message := denial(d)
 	o := s.deps.Pipeline.Close(callOf(j.Run, inv), capability.Denied, reason, message)
 	s.settleInvocation(ctx, j.Run, inv, o, &step)
@@ -174,7 +181,7 @@ func asked(j agent.Journal, c agent.Confirmation) (agent.Invocation, error) {
 
 // resolution is the step that closes a question, with the event that tells of it.
 func resolution(c agent.Confirmation, d agent.Decision) agent.Step {
-	c.Status, c.Reason, c.Edited, c.ReplacedBy = d.Status, d.Reason, d.Edited, d.ReplacedBy
+	c.Status, c.Answer, c.Reason, c.Edited, c.ReplacedBy = d.Status, d.Answer, d.Reason, d.Edited, d.ReplacedBy
 	c.DecidedBy, c.DecidedVia, c.DecidedAt = d.By, d.Via, &d.At
 	return agent.Step{
 		RunID: c.RunID, From: open(), To: agent.Keep, At: d.At,

@@ -69,7 +69,7 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 		if inv.Status.Final() {
 			continue
 		}
-		o := s.deps.Pipeline.Close(callOf(j.Run, inv), s.closedAs(inv), reason, message)
+		o := s.deps.Pipeline.Close(callOf(j.Run, inv), closedAs(inv), reason, message)
 		s.settleInvocation(ctx, j.Run, inv, o, out)
 	}
 	for _, c := range j.Confirmations {
@@ -82,10 +82,10 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 	}
 }
 
-// closedAs says what a call without a result has become: one with an effect that was running when an
-// earlier process ended may have happened.
-func (s *Service) closedAs(inv agent.Invocation) capability.Status {
-	if d, _ := s.deps.Pipeline.Lookup(inv.Name); inv.Status == capability.Running && !d.ReadOnly {
+// closedAs says what a call without a result has become: one that was begun, and of which nothing was heard,
+// may have happened.
+func closedAs(inv agent.Invocation) capability.Status {
+	if inv.Attempts > 0 {
 		return capability.Indeterminate
 	}
 	return capability.Cancelled

@@ -151,6 +151,7 @@ type tools struct {
 	failing  bool          // prepare refuses
 	warnings string        // of prepare
 	review   func(capability.Call) (capability.Review, error)
+	note     func(context.Context) error // what becomes of a note; nothing goes wrong when nil
 
 	reviewTime time.Duration // how long a review takes
 }
@@ -210,8 +211,19 @@ func (x *tools) definitions() []capability.Definition {
 				return nil
 			},
 		},
-		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: handle("note")},
+		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: x.notes},
 	}
+}
+
+// notes has an effect that nobody can recognise when it comes again.
+func (x *tools) notes(ctx context.Context, c capability.Call) (json.RawMessage, error) {
+	x.did("note")
+	if x.note != nil {
+		if err := x.note(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(map[string]any{"did": "note", "args": c.Args})
 }
 
 func (x *tools) look(ctx context.Context, c capability.Call) (capability.Review, error) {

@@ -39,7 +39,7 @@ CREATE TABLE "confirmations" (
     decided_at    INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     deadline      INTEGER NOT NULL
-);
+, kind TEXT NOT NULL DEFAULT 'confirm', attempt TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX confirmations_by_run ON confirmations (run_n, n);
 
@@ -73,7 +73,7 @@ CREATE TABLE invocations (
     receipt    TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL DEFAULT 0
-, proposed TEXT NOT NULL DEFAULT '');
+, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0);
 
 CREATE INDEX invocations_by_run ON invocations (run_n, round, position);
 
