@@ -57,7 +57,7 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 		inv.Edit(d.Edited.Args)
 	}
 	// A yes in time counts: the look ends before the question does.
-	look, stop := context.WithTimeout(ctx, max(0, c.Deadline.Sub(s.deps.Now())-lookMargin))
+	look, stop := context.WithTimeout(ctx, max(0, s.timeLeft(c)-lookMargin))
 	defer stop()
 	review, err := s.deps.Pipeline.Review(look, callOf(j.Run, inv), edited)
 	switch {

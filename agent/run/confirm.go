@@ -8,7 +8,6 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
-	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
@@ -57,8 +56,8 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	if d.ArgsDigest != "" && d.ArgsDigest != c.ArgsDigest {
 		return c, fault.New(fault.Conflict, "what you saw is not what is asked: argsDigest is not that of the question's arguments")
 	}
-	if c.Status == agent.ConfirmationOpen && !s.deps.Now().Before(c.Deadline) {
-		if c, err = s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"}); err != nil {
+	if c.Status == agent.ConfirmationOpen && s.timeLeft(c) <= 0 {
+		if c, err = s.decide(ctx, c, expired()); err != nil {
 			return agent.Confirmation{}, err
 		}
 	}
@@ -197,51 +196,4 @@ func denial(d agent.Decision) (reason, message string) {
 		return "rejected", "the person said no: " + text.Clip(d.Reason, 200)
 	}
 	return "rejected", "the person said no, so nothing was done"
-}
-
-// watchAgain lets the watcher look at the deadlines anew.
-func (s *Service) watchAgain() {
-	select {
-	case s.expiry <- struct{}{}:
-	default:
-	}
-}
-
-// watchDeadlines expires open questions when their time is over. The deadlines are rows: a restart
-// changes nothing about them.
-func (s *Service) watchDeadlines(ctx context.Context) {
-	for {
-		timer := time.NewTimer(s.expireDue(ctx))
-		select {
-		case <-timer.C:
-		case <-s.expiry:
-			timer.Stop()
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-	}
-}
-
-// expireDue expires what is due, and gives the time until the next look.
-func (s *Service) expireDue(ctx context.Context) time.Duration {
-	const longest = time.Minute
-	open, err := s.deps.Store.OpenConfirmations(ctx, "")
-	if err != nil {
-		return time.Second
-	}
-	wait := longest
-	for _, c := range open {
-		left := c.Deadline.Sub(s.deps.Now())
-		if left > 0 {
-			wait = min(wait, left)
-			continue
-		}
-		_, err := s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"})
-		if err != nil {
-			flow.Log(ctx).Error().Err(err).Str("confirmationId", c.ID).Msg("question not expired")
-			wait = min(wait, time.Second)
-		}
-	}
-	return wait
 }

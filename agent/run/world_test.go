@@ -29,13 +29,14 @@ type world struct {
 	tools *tools
 	cfg   run.Config
 	log   io.Writer // of errors
+	now   func() time.Time
 }
 
 func newWorld(t *testing.T, change ...func(*world)) *world {
 	t.Helper()
 	w := &world{
 		t: t, path: filepath.Join(t.TempDir(), "orchestrator.db"), model: &scriptedModel{}, tools: &tools{},
-		log: io.Discard, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
+		log: io.Discard, now: time.Now, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
 	}
 	for _, c := range change {
 		c(w)
@@ -56,8 +57,8 @@ func (w *world) start() {
 	must(w.t, err)
 	w.db = db
 	w.runs = run.New(run.Deps{
-		Store: db, Model: w.model, Registry: registry, Market: market, Now: time.Now, NewID: flow.NewID,
-		Pipeline: capability.NewPipeline(registry, db, time.Now),
+		Store: db, Model: w.model, Registry: registry, Market: market, Now: w.now, NewID: flow.NewID,
+		Pipeline: capability.NewPipeline(registry, db, w.now),
 	}, w.cfg)
 	must(w.t, w.runs.Start(ctx))
 }

@@ -201,7 +201,7 @@ func TestMigration_Edits(t *testing.T) {
 	must(t, err)
 	for _, undo := range []string{
 		`ALTER TABLE confirmations DROP COLUMN kind`, `ALTER TABLE confirmations DROP COLUMN attempt`, `ALTER TABLE confirmations DROP COLUMN answer`,
-		`ALTER TABLE invocations DROP COLUMN attempts`, `ALTER TABLE invocations DROP COLUMN began_at`,
+		`DROP INDEX runs_by_input`, `ALTER TABLE runs DROP COLUMN input_key`, `ALTER TABLE invocations DROP COLUMN attempts`, `ALTER TABLE invocations DROP COLUMN began_at`,
 		`DROP INDEX confirmations_one_open`, `ALTER TABLE confirmations DROP COLUMN edited`, `ALTER TABLE confirmations DROP COLUMN replaced_by`,
 		`ALTER TABLE invocations DROP COLUMN proposed`, `ALTER TABLE audit_log DROP COLUMN args_digest`,
 		`ALTER TABLE audit_log DROP COLUMN proposed_digest`, `ALTER TABLE orders DROP COLUMN quotes`, `ALTER TABLE runs DROP COLUMN origin`, `PRAGMA user_version = 4`,

@@ -210,9 +210,11 @@ CREATE TABLE runs (
     head          INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     started_at    INTEGER NOT NULL DEFAULT 0,
-    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api',
+    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', input_key TEXT NOT NULL DEFAULT '',
     FOREIGN KEY (user_id, thread_id) REFERENCES conversations (user_id, id)
 );
+
+CREATE UNIQUE INDEX runs_by_input ON runs (input_key) WHERE input_key <> '';
 
 CREATE INDEX runs_by_label ON runs (user_id, client_run_id);
 
