@@ -296,7 +296,7 @@ func TestOutcome_Standard(t *testing.T) {
 		got := asked.Last().Outcome.Interrupts[0]
 		schema, _ := json.Marshal(got.ResponseSchema)
 		if got.Reason != "input_required" || got.ToolCallID != "call-1" || !strings.Contains(string(schema), `"enum":["happened","did_not_happen","try_again"]`) ||
-			!strings.HasPrefix(got.Message, "Did send_letter happen? Attempt 1 began at ") {
+			!strings.Contains(got.Message, "发生了吗") || !strings.Contains(got.Message, "Did send_letter happen? Attempt 1 began at ") {
 			t.Errorf("%s: the interrupt is %+v", path, got)
 		}
 		refused := whole(t, o.Mesh, "ann", path, resumeBody("t1", id, `{"approved":true}`))

@@ -50,7 +50,8 @@ func (a Asked) interrupt() Interrupt {
 // capability says it.
 func (a Asked) message() string {
 	if a.Attempt != nil {
-		return fmt.Sprintf("Did %s happen? Attempt %d began at %s: %s.", a.Tool, a.Attempt.Number, a.Attempt.Began.UTC().Format(time.RFC3339), a.Attempt.Message)
+		n, began := a.Attempt.Number, a.Attempt.Began.UTC().Format(time.RFC3339)
+		return fmt.Sprintf("%s 发生了吗？第 %d 次执行于 %s 开始，结果未知。 / Did %s happen? Attempt %d began at %s: %s.", a.Tool, n, began, a.Tool, n, began, a.Attempt.Message)
 	}
 	var summary struct {
 		Words string `json:"words"`
