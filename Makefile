@@ -10,7 +10,7 @@ GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test check go-test node-test fmt golden fuzz cover figures tools clean compiler
+.PHONY: help serve build test check go-test node-test fmt golden fuzz bench cover figures tools clean compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ fuzz: ## run each fuzz target for a minute
 	@for t in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 		for f in $$(grep -oE '^func Fuzz[A-Za-z]+' $$t | cut -c6-); do \
 			go test -run '^$$' -fuzz "^$$f$$" -fuzztime 60s ./$$(dirname $$t) || exit 1; done; done
+
+bench: ## measure what the journal costs a run, plain and with one tool
+	go test -run '^$$' -bench Journal -benchtime 10000x -count 3 ./store/rundb
 
 cover: ## test coverage by package
 	go test -cover ./...

@@ -9,12 +9,11 @@ import (
 type EventType string
 
 // The events of a run. Text deltas are not among them: they are shown live and stored as whole text
-// when the message ends.
+// when the message ends. A message begins with its first piece; its id is in the ModelCalled before it.
 const (
 	RunStarted           EventType = "run_started"
 	SkillsRouted         EventType = "skills_routed"
 	ModelCalled          EventType = "model_called"
-	MessageStarted       EventType = "message_started"
 	MessageEnded         EventType = "message_ended"
 	ModelAnswered        EventType = "model_answered"
 	CallProposed         EventType = "call_proposed"
@@ -56,14 +55,15 @@ type (
 		NameEn string `json:"nameEn"`
 		Reason string `json:"reason"`
 	}
-	// ModelData names a model round.
+	// ModelData names a model round, and the message that it may become.
 	ModelData struct {
 		LLMCallID string `json:"llmCallId"`
+		MessageID string `json:"messageId,omitempty"`
 		Round     int    `json:"round"`
 		Model     string `json:"model,omitempty"`
 		Usage     Usage  `json:"usage"`
 	}
-	// MessageData starts or ends an assistant message.
+	// MessageData ends an assistant message.
 	MessageData struct {
 		MessageID string `json:"messageId"`
 		Text      string `json:"text,omitempty"`

@@ -100,6 +100,7 @@ type Run struct {
 	StartedAt    time.Time
 	EndedAt      time.Time
 	Head         int64 // number of the last event
+	Epoch        int64 // number of the last claim
 }
 
 // Origin says what started a run.

@@ -42,6 +42,8 @@ type Step struct {
 	RunID string
 	From  []Status // the run must be in one of these
 	To    Status   // may equal the state it is in; Keep leaves it
+	Epoch int64    // when not 0, the claim under which the step was taken; it is refused when there was another one since
+	Lease *Lease   // with the step that begins a run: its first claim
 	Head  int64    // when not 0, the run's last event must still have this number: the step holds for that journal only
 
 	Finish       FinishReason // with a final To
@@ -50,8 +52,8 @@ type Step struct {
 	Model        string
 	Usage        Usage         // added to the run's
 	Active       time.Duration // added to the run's working time
-	Skills       []string      // set when not nil
-	Tools        []string      // set when not nil
+	Skills       []string      // with a Lease
+	Tools        []string      // with a Lease
 	At           time.Time
 
 	Events        []Event
@@ -64,6 +66,16 @@ type Step struct {
 	Changes       []capability.Change
 }
 
+// Lease is a process's right to work on a run: nobody else may claim it before Until. Epoch counts the claims
+// of a run; it goes with every step, so that a process that was frozen for longer than its lease writes nothing
+// when it wakes up (design, section 11).
+type Lease struct {
+	RunID string
+	Owner string
+	Epoch int64
+	Until time.Time
+}
+
 // RunStore keeps runs. Every change is a compare-and-set that writes what goes with it in the same
 // transaction.
 type RunStore interface {
@@ -71,8 +83,9 @@ type RunStore interface {
 	// InputKey already, whatever else there is. ErrConfirmationOpen: a question
 	// of the conversation is open. ErrMessageExists: a message has this id already.
 	CreateRun(ctx context.Context, r Run, title string, input Message) error
-	// Append writes a step. ErrStale: the run is in none of the states of From, or its last event is not Head. ErrBusy: the step would
-	// make a second active run in the conversation.
+	// Append writes a step. ErrStale: the run is in none of the states of From, its last event is not Head, another
+	// has claimed it, or it would succeed and was cancelled. ErrBusy: the step would make a second active run in the
+	// conversation.
 	Append(ctx context.Context, s Step) error
 	// Decide closes a question and writes the step, if the question was open. A run that has no other
 	// open question then goes from AWAITING_CONFIRMATION to RUNNING in the same transaction. It gives the
@@ -81,6 +94,19 @@ type RunStore interface {
 	Decide(ctx context.Context, confirmationID string, d Decision, s Step) (c Confirmation, won bool, err error)
 	// RequestCancel records the wish, once, while the run is open; it tells whether the run is open.
 	RequestCancel(ctx context.Context, runID string, why FinishReason) (open bool, err error)
+
+	// Claim takes a RUNNING run for a process until a time. ErrStale: it is not RUNNING, or another's lease holds.
+	Claim(ctx context.Context, runID, owner string, now, until time.Time) (Lease, error)
+	// Renew prolongs leases. It tells which are lost, since another has claimed the run or it has ended, and which
+	// runs somebody wants cancelled.
+	Renew(ctx context.Context, leases []Lease, until time.Time) (lost, cancelled []string, err error)
+	// Release gives a lease up, if it still holds.
+	Release(ctx context.Context, l Lease) error
+	// ReleaseDead drops the leases of processes that cannot live any more, where that is known.
+	ReleaseDead(ctx context.Context) error
+	// Orphans lists the runs that nobody works on: RUNNING without a lease that holds now, and PENDING since
+	// before a time though it is their turn.
+	Orphans(ctx context.Context, now, since time.Time) ([]string, error)
 
 	Journal(ctx context.Context, runID string) (Journal, error)
 	Run(ctx context.Context, userID, runID string) (Run, error)

@@ -82,7 +82,7 @@ func TestReplayFromEveryPlace(t *testing.T) {
 		if head, _, ok := strings.Cut(s.at, "."); ok {
 			whole := plain(t, events(t, m, talk.RunID, head))
 			rest := plain(t, events(t, m, talk.RunID, head+".3"))
-			text := strings.TrimPrefix(whole, "\nTEXT ")
+			_, text, _ := strings.Cut(whole, "\nTEXT ") // after the message's start, which has no place of its own
 			if runes := []rune(text); "\nTEXT "+string(runes[3:]) != rest {
 				t.Errorf("after %s.3 got\n%s\nwant the rest of\n%s", head, rest, whole)
 			}

@@ -25,7 +25,7 @@ func migrate(ctx context.Context, db *DB, folder fs.FS) error {
 	if err != nil {
 		return err
 	}
-	at, err := version(ctx, db.writer)
+	at, err := version(ctx, db.writer.conn)
 	if err != nil {
 		return err
 	}
@@ -34,10 +34,7 @@ func migrate(ctx context.Context, db *DB, folder fs.FS) error {
 	}
 	for _, step := range steps[at:] {
 		err := db.Tx(ctx, func(tx *Tx) error {
-			if _, err := tx.ExecContext(ctx, step.sql); err != nil {
-				return err
-			}
-			_, err := tx.ExecContext(ctx, `PRAGMA user_version = `+strconv.Itoa(step.version))
+			_, err := tx.ExecContext(ctx, step.sql+"\n; PRAGMA user_version = "+strconv.Itoa(step.version))
 			return err
 		})
 		if err != nil {

@@ -19,8 +19,8 @@ import (
 
 // DB is one database file. Writes go through Tx, reads through Read.
 type DB struct {
-	lock   *os.File
-	writer *sql.DB // one connection
+	lock   *os.File // nil: others may have the file open
+	writer *writer
 	reader *sql.DB // query_only
 }
 
@@ -41,14 +41,27 @@ func Open(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
 
 // OpenAs is Open with another durability.
 func OpenAs(ctx context.Context, path string, migrations fs.FS, d Durability) (*DB, error) {
-	db, err := open(ctx, path, migrations, d)
+	return opened(ctx, path, migrations, d, lockFile)
+}
+
+// OpenShared is Open without the lock: several processes may write, one transaction after another, and must
+// keep out of each other's way by what is in the rows.
+func OpenShared(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
+	return opened(ctx, path, migrations, SurvivesPowerCut, func(string) (*os.File, error) { return nil, nil })
+}
+
+// Exclusive tells whether no other process can have the file open.
+func (db *DB) Exclusive() bool { return db.lock != nil && HasLocks }
+
+func opened(ctx context.Context, path string, migrations fs.FS, d Durability, lock func(path string) (*os.File, error)) (*DB, error) {
+	db, err := open(ctx, path, migrations, d, lock)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	return db, nil
 }
 
-func open(ctx context.Context, path string, migrations fs.FS, d Durability) (_ *DB, err error) {
+func open(ctx context.Context, path string, migrations fs.FS, d Durability, lock func(path string) (*os.File, error)) (_ *DB, err error) {
 	db := &DB{}
 	defer func() {
 		if err != nil {
@@ -58,7 +71,7 @@ func open(ctx context.Context, path string, migrations fs.FS, d Durability) (_ *
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	if db.lock, err = lockFile(path + ".lock"); err != nil {
+	if db.lock, err = lock(path + ".lock"); err != nil {
 		return nil, err
 	}
 	// SQLite would create the file for everybody to read, and gives its side files the same mode.
@@ -69,11 +82,7 @@ func open(ctx context.Context, path string, migrations fs.FS, d Durability) (_ *
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	if db.writer, err = sql.Open("sqlite3", source(path, d, "_txlock=immediate")); err != nil {
-		return nil, err
-	}
-	db.writer.SetMaxOpenConns(1)
-	if err := checkFTS5(ctx, db.writer); err != nil {
+	if err := db.openWriter(ctx, path, d); err != nil {
 		return nil, err
 	}
 	if err := migrate(ctx, db, migrations); err != nil {
@@ -88,13 +97,32 @@ func open(ctx context.Context, path string, migrations fs.FS, d Durability) (_ *
 	return db, db.reader.PingContext(ctx)
 }
 
+// checkpointPages is how much the WAL grows, in pages of 4 KiB, before it is folded into the file. SQLite's
+// 1000 would have a busy writer fold most of the time.
+const checkpointPages = 4000
+
+func (db *DB) openWriter(ctx context.Context, path string, d Durability) error {
+	pool, err := sql.Open("sqlite3", source(path, d, ""))
+	if err != nil {
+		return err
+	}
+	if db.writer, err = newWriter(ctx, pool); err != nil {
+		return errors.Join(err, pool.Close())
+	}
+	if err := checkFTS5(ctx, db.writer.conn); err != nil {
+		return err
+	}
+	_, err = db.writer.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", checkpointPages))
+	return err
+}
+
 // source is the driver's name of a file. In WAL mode synchronous=FULL makes a commit survive a power cut.
 func source(path string, d Durability, more string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() +
-		"?_journal_mode=WAL&_synchronous=" + string(d) + "&_busy_timeout=5000&_foreign_keys=on&" + more
+		"?_journal_mode=WAL&_synchronous=" + string(d) + "&_busy_timeout=5000&_foreign_keys=on&_stmt_cache_size=128&" + more
 }
 
-func checkFTS5(ctx context.Context, db *sql.DB) error {
+func checkFTS5(ctx context.Context, db queryer) error {
 	var n int
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_compile_options WHERE compile_options = 'ENABLE_FTS5'`).Scan(&n)
 	if err != nil {
@@ -115,10 +143,11 @@ func (db *DB) Read() *sql.DB { return db.reader }
 // Close closes all connections and gives the file up. The last connection folds the WAL into the file.
 func (db *DB) Close() error {
 	var errs []error
-	for _, pool := range []*sql.DB{db.reader, db.writer} {
-		if pool != nil {
-			errs = append(errs, pool.Close())
-		}
+	if db.reader != nil {
+		errs = append(errs, db.reader.Close())
+	}
+	if db.writer != nil {
+		errs = append(errs, db.writer.close())
 	}
 	if db.lock != nil {
 		errs = append(errs, db.lock.Close())

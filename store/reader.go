@@ -69,7 +69,12 @@ func (db *DB) Check(ctx context.Context) error {
 // Version is the number of migrations that the database has had.
 func (db *DB) Version(ctx context.Context) (int, error) { return version(ctx, db.reader) }
 
-func version(ctx context.Context, db *sql.DB) (at int, err error) {
+// queryer is a connection, or a pool of them.
+type queryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func version(ctx context.Context, db queryer) (at int, err error) {
 	if err := db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&at); err != nil {
 		return 0, fmt.Errorf("read version: %w", err)
 	}

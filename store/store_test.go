@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -218,29 +219,17 @@ func TestTx_RollsBack(t *testing.T) {
 func TestTx_CancelledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	db := open(t, filepath.Join(t.TempDir(), "a.db"), first)
-	endless := `INSERT INTO things WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 'x' || i, 1 FROM n`
-	for range 3 {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		err := db.Tx(ctx, func(tx *store.Tx) error {
-			_, err := tx.ExecContext(ctx, endless)
-			return err
-		})
+	ctx, cancel := context.WithCancel(t.Context())
+	err := db.Tx(ctx, func(tx *store.Tx) error {
 		cancel()
-		if err == nil {
-			t.Fatal("got no error from a cancelled statement")
-		}
-		between, cancel := context.WithCancel(t.Context())
-		err = db.Tx(between, func(tx *store.Tx) error {
-			_, err := tx.ExecContext(between, `INSERT INTO things VALUES ('between', 1)`)
-			cancel()
-			return err
-		})
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled before commit: got %v", err)
-		}
-		if got := count(t, db); got != 0 {
-			t.Errorf("got %d rows, want 0", got)
-		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO things VALUES ('between', 1)`)
+		return err
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want cancelled", err)
+	}
+	if got := count(t, db); got != 0 {
+		t.Errorf("got %d rows, want 0", got)
 	}
 	if err := insert(t.Context(), db, "a"); err != nil {
 		t.Errorf("the writer is not well: %v", err)
@@ -328,4 +317,127 @@ func TestDB_InABubble(t *testing.T) {
 			t.Errorf("got %d rows, want 2", got)
 		}
 	})
+}
+
+// hold keeps the writer busy until release is called, so that what comes meanwhile is one group.
+func hold(t *testing.T, db *store.DB) (release func()) {
+	t.Helper()
+	began, end := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := db.Tx(t.Context(), func(*store.Tx) error { close(began); <-end; return nil }); err != nil {
+			t.Errorf("hold: %v", err)
+		}
+	})
+	<-began
+	return func() { close(end); wg.Wait() }
+}
+
+// TestTx_Group: what waits is committed together, and what is wrong with one part harms no other.
+func TestTx_Group(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t, filepath.Join(t.TempDir(), "a.db"), first)
+		release := hold(t, db)
+		gone, leave := context.WithCancel(t.Context())
+		wrong := errors.New("wrong")
+		errs := map[string]error{}
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		part := func(name string, ctx context.Context, fn func(*store.Tx) error) {
+			wg.Go(func() {
+				defer func() {
+					if p := recover(); p != nil {
+						mu.Lock()
+						errs[name] = errors.New("panic")
+						mu.Unlock()
+					}
+				}()
+				err := db.Tx(ctx, fn)
+				mu.Lock()
+				errs[name] = err
+				mu.Unlock()
+			})
+			synctest.Wait() // in this order
+		}
+		write := func(tx *store.Tx, id string) error {
+			_, err := tx.ExecContext(t.Context(), `INSERT INTO things VALUES (?, 1)`, id)
+			return err
+		}
+		part("a", t.Context(), func(tx *store.Tx) error { return write(tx, "a") })
+		part("wrong", t.Context(), func(tx *store.Tx) error { return errors.Join(write(tx, "b"), wrong) })
+		part("gone", gone, func(tx *store.Tx) error { return write(tx, "c") })
+		part("panics", t.Context(), func(tx *store.Tx) error { _ = write(tx, "d"); panic("bug") })
+		part("twice", t.Context(), func(tx *store.Tx) error { return write(tx, "a") })
+		part("e", t.Context(), func(tx *store.Tx) error { return write(tx, "e") })
+		leave()
+		synctest.Wait()
+		before := db.Commits()
+		release()
+		wg.Wait()
+		if got := db.Commits() - before; got != 2 { // the one that was held, and the group
+			t.Errorf("got %d commits, want 2", got)
+		}
+		if errs["a"] != nil || errs["e"] != nil || !errors.Is(errs["wrong"], wrong) || !store.IsUnique(errs["twice"]) ||
+			!errors.Is(errs["gone"], context.Canceled) || errs["panics"] == nil {
+			t.Errorf("got %v", errs)
+		}
+		if got := count(t, db); got != 2 {
+			t.Errorf("got %d rows, want a and e", got)
+		}
+	})
+}
+
+// TestTx_BrokenGroup: SQLite itself ends the transaction when the database is full; whoever was in the group
+// and fits is written all the same.
+func TestTx_BrokenGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t, filepath.Join(t.TempDir(), "a.db"), first)
+		err := db.Tx(t.Context(), func(tx *store.Tx) error {
+			var pages int
+			if err := tx.QueryRowContext(t.Context(), `PRAGMA page_count`).Scan(&pages); err != nil {
+				return err
+			}
+			return tx.QueryRowContext(t.Context(), fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+2)).Scan(&pages)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := hold(t, db)
+		sizes := []int{10, 100_000, 10}
+		errs := make([]error, len(sizes))
+		var wg sync.WaitGroup
+		for i, size := range sizes {
+			wg.Go(func() {
+				errs[i] = db.Tx(t.Context(), func(tx *store.Tx) error {
+					_, err := tx.ExecContext(t.Context(), `INSERT INTO things VALUES (?, 1)`, strings.Repeat(string(rune('a'+i)), size))
+					return err
+				})
+			})
+			synctest.Wait()
+		}
+		release()
+		wg.Wait()
+		if errs[0] != nil || errs[1] == nil || errs[2] != nil {
+			t.Errorf("got %v, want only the large one refused", errs)
+		}
+		if got := count(t, db); got != 2 {
+			t.Errorf("got %d rows, want 2", got)
+		}
+	})
+}
+
+func TestTx_Closed(t *testing.T) {
+	t.Parallel()
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), migrations(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := insert(t.Context(), db, "a"); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("got %v, want %v", err, store.ErrClosed)
+	}
 }

@@ -3,43 +3,35 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 )
 
-// Tx is a write transaction.
-type Tx = sql.Tx
+// Tx is a write transaction: one caller's part of what is committed together. Its statements run to their
+// end, and do not hear of the end of a context.
+type Tx struct{ conn *sql.Conn }
+
+// ExecContext runs a statement; without arguments, several.
+func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return tx.conn.ExecContext(context.WithoutCancel(ctx), query, args...)
+}
+
+// QueryContext runs a query. Its rows must be closed before fn returns.
+func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return tx.conn.QueryContext(context.WithoutCancel(ctx), query, args...)
+}
+
+// QueryRowContext runs a query for its first row.
+func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	return tx.conn.QueryRowContext(context.WithoutCancel(ctx), query, args...)
+}
 
 // Tx runs fn in a write transaction and commits it if fn gives no error. Transactions run one after
-// another, so fn never meets a locked database, and it must not call Tx itself. Statements in fn take ctx,
-// and fn gives every error back: after an interrupt SQLite has ended the transaction already. When ctx
-// ends, everything is rolled back and the connection stays good.
-func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) (err error) {
-	conn, err := db.writer.Conn(ctx) // waits for its turn
-	if err != nil {
-		return fmt.Errorf("wait for the writer: %w", err)
-	}
-	defer func() { _ = conn.Close() }() // gives it back
-	// The transaction itself does not hear of the end of ctx: database/sql would roll back from another
-	// goroutine, while fn works, and the driver could meet a commit and an interrupt at once.
-	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	committed := false
-	defer func() {
-		if !committed {
-			_ = tx.Rollback() // also after a panic; SQLite may have done it already after an interrupt
-		}
-	}()
-	if err := fn(tx); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	committed = true
-	return nil
+// another, so fn never meets a locked database; those that wait for their turn are committed together,
+// and Tx returns after the commit. fn must not call Tx itself, gives every error back, and may run again
+// when others' transactions broke the commit: what it leaves outside of the database is what its last run
+// left. When ctx ends before fn has, nothing is written.
+func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
+	return db.writer.do(ctx, fn)
 }
+
+// Commits counts the commits so far; many transactions may share one.
+func (db *DB) Commits() int64 { return db.writer.commits.Load() }

@@ -56,7 +56,7 @@ func pieceOf(b byte) piece {
 	case 3:
 		return piece{kind: agent.ModelAnswered, data: agent.ModelData{Round: int(b / 10 % 3)}}
 	case 4:
-		return piece{kind: agent.MessageStarted, data: agent.MessageData{MessageID: id}}
+		return piece{kind: agent.CallStarted, data: agent.CallData{InvocationID: "i" + id, CallID: id, Name: "look"}}
 	case 5:
 		return piece{kind: agent.MessageEnded, data: agent.MessageData{MessageID: id, Text: "x"}}
 	case 6:

@@ -35,6 +35,17 @@ func (t *Translator) Text(messageID, delta string) []Event {
 	return append(out, t.stamp(Event{Type: TextMessageContent, MessageID: messageID, Delta: delta}, time.Time{}))
 }
 
+// Spoken tells the translator that its client has seen the first pieces of the message for which a model was
+// called: the stream goes on in the middle of it.
+func (t *Translator) Spoken(called agent.Event) error {
+	var d agent.ModelData
+	if err := json.Unmarshal(called.Data, &d); err != nil {
+		return fmt.Errorf("translate event %d (%s): %w", called.Seq, called.Type, err)
+	}
+	t.message = d.MessageID
+	return nil
+}
+
 // Event translates one event of the log. After the run's end nothing more comes.
 func (t *Translator) Event(e agent.Event) ([]Event, error) {
 	if t.finished {
@@ -58,8 +69,8 @@ func (t *Translator) translate(e agent.Event) ([]Event, error) {
 		return []Event{t.stamp(Event{Type: Custom, Name: SkillsRouted, Value: e.Data}, e.At)}, nil
 	case agent.ModelCalled, agent.ModelAnswered:
 		return t.model(e)
-	case agent.MessageStarted, agent.MessageEnded:
-		return t.text(e)
+	case agent.MessageEnded:
+		return t.messageEnded(e)
 	case agent.CallProposed, agent.CallEnded:
 		return t.call(e)
 	case agent.ConfirmationRequired, agent.ConfirmationResolved:
@@ -83,13 +94,10 @@ func (t *Translator) model(e agent.Event) ([]Event, error) {
 	return append(out, t.stamp(Event{Type: StepStarted, StepName: t.step}, e.At)), nil
 }
 
-func (t *Translator) text(e agent.Event) ([]Event, error) {
+func (t *Translator) messageEnded(e agent.Event) ([]Event, error) {
 	var d agent.MessageData
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
-	}
-	if e.Type == agent.MessageStarted && d.MessageID != "" {
-		return t.openMessage(d.MessageID, e.At), nil
 	}
 	out := t.closeMessage(e.At)
 	if d.Abandoned && len(out) > 0 { // so that a page can show that this text was never finished

@@ -52,8 +52,7 @@ func order() []piece {
 		{kind: agent.SkillsRouted, data: agent.RoutedData{
 			Skills: []agent.RoutedSkill{{ID: "builtin.food_service", Name: "食堂服务", NameEn: "Canteen", Reason: "matched 水煮"}}, Tools: []string{"place_order"},
 		}},
-		{kind: agent.ModelCalled, data: agent.ModelData{LLMCallID: "llm-1", Round: 1}},
-		{kind: agent.MessageStarted, data: agent.MessageData{MessageID: "msg-1"}},
+		{kind: agent.ModelCalled, data: agent.ModelData{LLMCallID: "llm-1", MessageID: "msg-1", Round: 1}},
 		{messageID: "msg-1", text: "好的，"},
 		{messageID: "msg-1", text: "请确认。"},
 		{kind: agent.MessageEnded, data: agent.MessageData{MessageID: "msg-1", Text: "好的，请确认。"}},
@@ -63,8 +62,7 @@ func order() []piece {
 		{kind: agent.ConfirmationResolved, data: answered},
 		{kind: agent.CallStarted, data: call},
 		{kind: agent.CallEnded, data: result},
-		{kind: agent.ModelCalled, data: agent.ModelData{LLMCallID: "llm-2", Round: 2}},
-		{kind: agent.MessageStarted, data: agent.MessageData{MessageID: "msg-2"}},
+		{kind: agent.ModelCalled, data: agent.ModelData{LLMCallID: "llm-2", MessageID: "msg-2", Round: 2}},
 		{messageID: "msg-2", text: "订好了。"},
 		{kind: agent.MessageEnded, data: agent.MessageData{MessageID: "msg-2", Text: "订好了。"}},
 		{kind: agent.ModelAnswered, data: agent.ModelData{LLMCallID: "llm-2", Round: 2}},
@@ -248,7 +246,7 @@ func TestTranslator_Interrupted(t *testing.T) {
 
 func TestTranslator_BrokenData(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []agent.EventType{agent.ModelCalled, agent.MessageStarted, agent.CallProposed, agent.ConfirmationRequired, agent.RunEnded} {
+	for _, kind := range []agent.EventType{agent.ModelCalled, agent.MessageEnded, agent.CallProposed, agent.ConfirmationRequired, agent.RunEnded} {
 		_, err := agui.NewTranslator(theRun(), now).Event(agent.Event{Seq: 3, Type: kind, Data: json.RawMessage(`7`)})
 		if err == nil || !strings.Contains(err.Error(), string(kind)) {
 			t.Errorf("%s: got %v, want an error that names it", kind, err)

@@ -137,6 +137,9 @@ func (m *Module) translator(ctx context.Context, r agent.Run, from run.Cursor) (
 		if _, err := t.Event(e); err != nil {
 			return nil, err
 		}
+		if e.Seq == from.Seq && from.Chars > 0 {
+			return t, t.Spoken(e)
+		}
 	}
 	return t, nil
 }

@@ -2,7 +2,11 @@ package run
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"time"
+
+	"agentmesh/agent"
 )
 
 // active owns the lifetime of work: at most one worker a run in this process, all of which end with
@@ -22,6 +26,8 @@ type worker struct {
 	runID  string
 	wake   chan struct{} // something happened to the run
 	cancel context.CancelCauseFunc
+	lease  agent.Lease // guarded by active.mu; without an owner: none
+	fence  *time.Timer // ends the work shortly before the lease
 }
 
 func newActive(work func(context.Context, *worker)) *active {
@@ -62,19 +68,19 @@ func (a *active) goWork(fn func(ctx context.Context)) {
 	a.wg.Go(func() { fn(base) })
 }
 
-// schedule wakes the run's worker, or starts one.
-func (a *active) schedule(runID string) {
+// schedule wakes the run's worker, or starts one; it tells whether it did.
+func (a *active) schedule(runID string) (started bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.base == nil || a.base.Err() != nil {
-		return
+		return false
 	}
 	if w := a.workers[runID]; w != nil {
 		select {
 		case w.wake <- struct{}{}:
 		default:
 		}
-		return
+		return false
 	}
 	ctx, cancel := context.WithCancelCause(a.base)
 	w := &worker{runID: runID, wake: make(chan struct{}, 1), cancel: cancel}
@@ -83,6 +89,7 @@ func (a *active) schedule(runID string) {
 		defer a.drop(w)
 		a.work(ctx, w)
 	})
+	return true
 }
 
 // leave lets a worker end, unless something happened to its run in the meantime.
@@ -117,5 +124,72 @@ func (a *active) cancel(runID string) {
 	defer a.mu.Unlock()
 	if w := a.workers[runID]; w != nil {
 		w.cancel(ErrUserCancelled)
+	}
+}
+
+// leased notes that a worker's run is its process's until the lease ends.
+func (a *active) leased(w *worker, l agent.Lease) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	w.lease = l
+	w.fence = time.AfterFunc(leaseTime-leaseMargin, func() { w.cancel(ErrLeaseLost) })
+}
+
+// unleased gives a worker's lease and forgets it.
+func (a *active) unleased(w *worker) (agent.Lease, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l := w.lease
+	if l.Owner == "" {
+		return l, false
+	}
+	w.lease = agent.Lease{}
+	w.fence.Stop()
+	return l, true
+}
+
+// ended forgets the lease of a run that has ended: nobody claims it again.
+func (a *active) ended(runID string) {
+	a.mu.Lock()
+	w := a.workers[runID]
+	a.mu.Unlock()
+	if w != nil {
+		a.unleased(w)
+	}
+}
+
+// epoch is the number of the worker's claim, 0 without one.
+func (a *active) epoch(w *worker) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return w.lease.Epoch
+}
+
+// leases lists what the workers of this process hold.
+func (a *active) leases() []agent.Lease {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var held []agent.Lease
+	for _, w := range a.workers {
+		if w.lease.Owner != "" {
+			held = append(held, w.lease)
+		}
+	}
+	return held
+}
+
+// renewed puts the end of work off for the leases that hold, and ends it for those that are lost.
+func (a *active) renewed(held []agent.Lease, lost []string, left time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, l := range held {
+		w := a.workers[l.RunID]
+		switch {
+		case w == nil || w.lease.Epoch != l.Epoch:
+		case slices.Contains(lost, l.RunID):
+			w.cancel(ErrLeaseLost)
+		default:
+			w.fence.Reset(left)
+		}
 	}
 }

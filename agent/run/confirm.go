@@ -26,7 +26,7 @@ func (s *Service) open(ctx context.Context, r agent.Run, inv agent.Invocation, c
 	c.InvocationID, c.CallID, c.Tool, c.Args, c.ArgsDigest = inv.ID, inv.CallID, inv.Name, inv.Args, capability.Digest(inv.Args)
 	c.Status, c.CreatedAt, c.Deadline = agent.ConfirmationOpen, now, now.Add(ttl)
 	inv.Status = capability.Asking
-	step.RunID, step.From, step.To = r.ID, open(), agent.AwaitingConfirmation
+	step.RunID, step.Epoch, step.From, step.To = r.ID, r.Epoch, open(), agent.AwaitingConfirmation
 	step.Invocations, step.Confirmations = []agent.Invocation{inv}, []agent.Confirmation{c}
 	step.Events = append(step.Events, agent.NewEvent(agent.ConfirmationRequired, c, now))
 	if err := s.append(ctx, step); err != nil {

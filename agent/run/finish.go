@@ -15,12 +15,13 @@ import (
 // for that journal only: a question may have taken another's place meanwhile.
 func (s *Service) finish(ctx context.Context, j agent.Journal, step next) error {
 	out := agent.Step{
-		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, Head: j.Run.Head, To: step.status, Finish: step.reason,
+		RunID: j.Run.ID, Epoch: j.Run.Epoch, From: []agent.Status{j.Run.Status}, Head: j.Run.Head, To: step.status, Finish: step.reason,
 	}
 	if step.status == agent.Cancelled {
 		s.closeCalls(ctx, j, &out, "cancelled", "the run was cancelled")
 	}
-	return s.end(ctx, j, out)
+	_, err := s.end(ctx, j, out)
+	return err
 }
 
 // fail ends a run with an error; only its safe words are stored. What went wrong because the work was
@@ -30,36 +31,40 @@ func (s *Service) fail(ctx context.Context, j agent.Journal, cause error) error 
 		s.active.schedule(j.Run.ID)
 		return nil
 	}
+	epoch := j.Run.Epoch
 	j, err := s.load(ctx, j.Run.ID) // as it is now: calls may have been claimed since
 	if err != nil || j.Run.Status.Final() {
 		return err
 	}
 	out := agent.Step{
-		RunID: j.Run.ID, From: []agent.Status{j.Run.Status}, Head: j.Run.Head, To: agent.Failed, Finish: agent.Broken,
+		RunID: j.Run.ID, Epoch: epoch, From: []agent.Status{j.Run.Status}, Head: j.Run.Head, To: agent.Failed, Finish: agent.Broken,
 		ErrorCode: string(fault.CodeOf(cause)), ErrorMessage: fault.MessageOf(cause),
 	}
 	s.closeCalls(ctx, j, &out, "failed", "the run failed")
-	return s.end(ctx, j, out)
+	_, err = s.end(ctx, j, out)
+	return err
 }
 
-// end appends the last step of a run with its last event.
-func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) error {
+// end appends the last step of a run with its last event. It tells whether that was written: the run may
+// have changed meanwhile.
+func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (written bool, err error) {
 	now := s.deps.Now()
 	out.Events = append(out.Events, agent.NewEvent(agent.RunEnded, agent.EndData{
 		Status: out.To.String(), Reason: out.Finish, Code: out.ErrorCode, Message: out.ErrorMessage,
 		Model: j.Run.Model, Usage: j.Run.Usage.Add(out.Usage),
 	}, now))
-	err := s.append(ctx, out)
+	err = s.append(ctx, out)
 	if errors.Is(err, agent.ErrStale) {
-		s.active.schedule(j.Run.ID) // it changed under us: look again
-		return nil
+		s.active.schedule(j.Run.ID) // look again
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
+	s.active.ended(j.Run.ID)
 	s.live.forget(j.Run.ID)
 	s.wakePending(ctx, j.Run.UserID, j.Run.ThreadID)
-	return nil
+	return true, nil
 }
 
 // closeCalls gives every call that has no result one, and closes open questions.

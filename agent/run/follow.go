@@ -81,7 +81,7 @@ type follower struct {
 
 	seq       int64
 	chars     int    // characters seen of the open message
-	startSeq  int64  // the number of the event that began it
+	startSeq  int64  // the number of the event that called for it
 	messageID string // the open message
 	ended     bool
 	stopped   bool
@@ -134,7 +134,7 @@ func (f *follower) resume(ctx context.Context) error {
 		return fault.New(fault.Invalid, "the run has no event %d", f.seq)
 	}
 	switch events[0].Type {
-	case agent.MessageStarted:
+	case agent.ModelCalled:
 		f.begin(events[0], f.chars)
 	case agent.RunEnded:
 		f.ended = true
@@ -142,11 +142,11 @@ func (f *follower) resume(ctx context.Context) error {
 	return nil
 }
 
-// begin takes in the start of a message of which so many characters were seen.
+// begin takes in the call of a model whose message may follow, and of which so many characters were seen.
 func (f *follower) begin(e agent.Event, seen int) {
-	var m agent.MessageData
-	_ = json.Unmarshal(e.Data, &m)
-	f.messageID, f.startSeq, f.chars = m.MessageID, e.Seq, seen
+	var asked agent.ModelData
+	_ = json.Unmarshal(e.Data, &asked)
+	f.messageID, f.startSeq, f.chars = asked.MessageID, e.Seq, seen
 }
 
 func (f *follower) readEvents(ctx context.Context) error {
@@ -165,12 +165,15 @@ func (f *follower) readEvents(ctx context.Context) error {
 // event shows an event; before a message's end, what is missing of its text.
 func (f *follower) event(e agent.Event) bool {
 	switch e.Type {
-	case agent.MessageStarted:
+	case agent.ModelCalled:
 		f.begin(e, 0)
 	case agent.MessageEnded:
 		var m agent.MessageData
 		_ = json.Unmarshal(e.Data, &m)
-		if f.messageID == m.MessageID && !f.show(m.Text) {
+		if f.messageID != m.MessageID { // the log of an older program
+			f.messageID, f.startSeq, f.chars = m.MessageID, f.seq, 0
+		}
+		if !f.show(m.Text) {
 			return false
 		}
 		f.messageID, f.chars = "", 0

@@ -14,7 +14,7 @@ func input() run.Input {
 	return run.Input{Origin: agent.ByAGUI, UserID: "ann", ThreadID: "t1", ClientRunID: "label", MessageID: "m1", Text: "buy one"}
 }
 
-func (w *world) create(in run.Input) agent.Run {
+func (w *world) take(in run.Input) agent.Run {
 	w.t.Helper()
 	r, err := w.runs.Create(context.Background(), in)
 	must(w.t, err)
@@ -27,16 +27,16 @@ func TestSameInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`)}})
-	r := w.create(input())
+	r := w.take(input())
 	q := w.question(r.ID)
-	want(t, "while its question is open", w.create(input()).ID, r.ID)
+	want(t, "while its question is open", w.take(input()).ID, r.ID)
 	w.stop()
 	w.start()
-	want(t, "after a restart", w.create(input()).ID, r.ID)
+	want(t, "after a restart", w.take(input()).ID, r.ID)
 	_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 	must(t, err)
 	w.end(r.ID)
-	again := w.create(input())
+	again := w.take(input())
 	want(t, "after its end", again.ID, r.ID)
 	want(t, "as it is", again.Status, agent.Succeeded)
 	want(t, "bought", w.tools.count("buy"), 1)
@@ -81,12 +81,12 @@ func TestOtherInput(t *testing.T) {
 	} {
 		in := input()
 		change(&in)
-		r := w.create(in)
+		r := w.take(in)
 		if other, there := seen[r.ID]; there {
 			t.Errorf("%s and %s are one run", name, other)
 		}
 		seen[r.ID] = name
-		again := w.create(in)
+		again := w.take(in)
 		want(t, fmt.Sprintf("%s, sent again, is the same", name), again.ID == r.ID, in.ClientRunID != "" && in.MessageID != "")
 		seen[again.ID] = name
 	}

@@ -15,7 +15,8 @@ import (
 // written does not.
 func (s *Service) work(ctx context.Context, w *worker) {
 	err := s.guardedSteps(ctx, w)
-	if err == nil || errors.Is(context.Cause(ctx), ErrShutdown) {
+	s.release(ctx, w)
+	if err == nil || takenFrom(ctx) {
 		return
 	}
 	// A run is never left RUNNING with nobody at work: whatever kept this worker from going on, a full
@@ -39,7 +40,7 @@ func (s *Service) guardedSteps(ctx context.Context, w *worker) (err error) {
 func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 	calls := newCallSet(s)
 	defer calls.wait()
-	for !errors.Is(context.Cause(ctx), ErrShutdown) {
+	for !takenFrom(ctx) {
 		j, err := s.load(ctx, w.runID)
 		if errors.Is(err, agent.ErrNotFound) {
 			return nil // it had ended, and its conversation was deleted
@@ -48,6 +49,9 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 			return err
 		}
 		ctx := inRun(ctx, j.Run)
+		if mine, err := s.owns(ctx, w, &j); err != nil || !mine {
+			return err
+		}
 		step := nextStep(j, s.config.Bounds)
 		if step.do == actCalls {
 			calls.start(ctx, j, step.calls)
@@ -60,7 +64,7 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 			}
 			continue
 		}
-		again, err := s.take(ctx, j, step)
+		again, err := s.take(ctx, w, j, step)
 		if err != nil {
 			return err
 		}
@@ -69,6 +73,21 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 		}
 	}
 	return nil
+}
+
+// owns makes sure that a run on which there is something to do is this worker's; a journal that another's
+// claim has touched is not acted on.
+func (s *Service) owns(ctx context.Context, w *worker, j *agent.Journal) (bool, error) {
+	epoch := s.active.epoch(w)
+	switch {
+	case epoch != 0:
+		return epoch == j.Run.Epoch, nil
+	case j.Run.Status != agent.Running:
+		return true, nil
+	}
+	mine, err := s.takeLease(ctx, w, j.Run)
+	j.Run.Epoch = s.active.epoch(w)
+	return mine, err
 }
 
 // inRun names a run in the context of what is done for it, whoever asks for that.
@@ -84,10 +103,10 @@ func inCall(ctx context.Context, inv agent.Invocation) context.Context {
 }
 
 // take does a step that no call runs beside; it tells whether there may be another one at once.
-func (s *Service) take(ctx context.Context, j agent.Journal, step next) (again bool, err error) {
+func (s *Service) take(ctx context.Context, w *worker, j agent.Journal, step next) (again bool, err error) {
 	switch step.do {
 	case actBegin:
-		return s.begin(ctx, j)
+		return s.begin(ctx, w, j)
 	case actModel:
 		return true, s.askModel(ctx, j, step.last)
 	case actFinish:
@@ -124,22 +143,25 @@ func (s *Service) append(ctx context.Context, step agent.Step) error {
 	return nil
 }
 
-// begin takes a run from PENDING to RUNNING and decides what it may call. When another run of the
-// conversation is active it stays PENDING; that one's end sets it going.
-func (s *Service) begin(ctx context.Context, j agent.Journal) (again bool, err error) {
+// begin takes a run from PENDING to RUNNING, decides what it may call, and asks the model, all of which is one
+// step. When another run of the conversation is active it stays PENDING; that one's end sets it going.
+func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again bool, err error) {
 	routed, err := s.route(ctx, j)
 	if err != nil {
 		return false, s.fail(ctx, j, err)
 	}
-	now := s.deps.Now()
+	lease := s.firstLease(j.Run)
+	j.Run.Status, j.Run.Skills, j.Run.Tools, j.Run.Epoch = agent.Running, ids(routed.Skills), routed.Tools, lease.Epoch
+	first := s.round(j)
 	err = s.append(ctx, agent.Step{
-		RunID: j.Run.ID, From: []agent.Status{agent.Pending}, To: agent.Running,
-		Skills: ids(routed.Skills), Tools: routed.Tools, Model: s.deps.Model.Name(),
+		RunID: j.Run.ID, From: []agent.Status{agent.Pending}, To: agent.Running, Lease: lease,
+		Skills: j.Run.Skills, Tools: routed.Tools, Model: s.deps.Model.Name(),
 		Events: []agent.Event{
 			agent.NewEvent(agent.RunStarted, agent.StartedData{
 				ThreadID: j.Run.ThreadID, ClientRunID: j.Run.ClientRunID, TraceID: j.Run.TraceID, Modern: j.Run.Modern,
-			}, now),
-			agent.NewEvent(agent.SkillsRouted, routed, now),
+			}, first.began),
+			agent.NewEvent(agent.SkillsRouted, routed, first.began),
+			first.asked(),
 		},
 	})
 	switch {
@@ -147,8 +169,11 @@ func (s *Service) begin(ctx context.Context, j agent.Journal) (again bool, err e
 		return false, nil
 	case errors.Is(err, agent.ErrStale):
 		return true, nil
+	case err != nil:
+		return false, err
 	}
-	return err == nil, err
+	s.active.leased(w, *lease)
+	return true, first.converse(ctx, false)
 }
 
 func ids(routed []agent.RoutedSkill) []string {

@@ -20,23 +20,35 @@ type round struct {
 	callID    string
 	messageID string
 	began     time.Time
-	speaking  bool   // the message's start is written
-	unseen    string // what was said before it could be written
 }
 
-// askModel makes one model round and writes its answer: text, proposed calls, usage.
+func (s *Service) round(j agent.Journal) *round {
+	return &round{s: s, j: j, number: len(answersOf(j)) + 1, callID: s.deps.NewID("llm"), messageID: s.deps.NewID("msg"), began: s.deps.Now()}
+}
+
+// asked is the event that begins a round. It is in the journal before the model is called, and with it the id
+// of the message, so that pieces of text have a place before the whole is stored.
+func (r *round) asked() agent.Event {
+	return agent.NewEvent(agent.ModelCalled, agent.ModelData{LLMCallID: r.callID, MessageID: r.messageID, Round: r.number}, r.began)
+}
+
+// askModel makes a model round.
 func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) error {
-	r := &round{s: s, j: j, number: len(answersOf(j)) + 1, callID: s.deps.NewID("llm"), messageID: s.deps.NewID("msg"), began: s.deps.Now()}
-	prompt, err := s.prompt(ctx, j, last)
-	if err != nil {
-		return s.fail(ctx, j, err)
-	}
-	err = s.append(ctx, agent.Step{
-		RunID: j.Run.ID, From: []agent.Status{agent.Running}, To: agent.Running,
-		Events: []agent.Event{agent.NewEvent(agent.ModelCalled, agent.ModelData{LLMCallID: r.callID, Round: r.number}, r.began)},
+	r := s.round(j)
+	err := s.append(ctx, agent.Step{
+		RunID: j.Run.ID, Epoch: j.Run.Epoch, From: []agent.Status{agent.Running}, To: agent.Running, Events: []agent.Event{r.asked()},
 	})
 	if err != nil {
 		return ignoreStale(err)
+	}
+	return r.converse(ctx, last)
+}
+
+// converse calls the model and writes its answer: text, proposed calls, usage.
+func (r *round) converse(ctx context.Context, last bool) error {
+	prompt, err := r.s.prompt(ctx, r.j, last)
+	if err != nil {
+		return r.s.fail(ctx, r.j, err)
 	}
 	answer, err := r.call(ctx, prompt)
 	if last {
@@ -55,7 +67,7 @@ func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) erro
 	case answer.Text == "" && len(answer.Calls) == 0:
 		return r.abandon(ctx, answer, fault.New(fault.Unavailable, "the model gave no answer"))
 	}
-	return ignoreStale(r.record(ctx, answer))
+	return r.record(ctx, answer)
 }
 
 // silentEnd is said for a model that says nothing in its last round; the finish reason names the bound.
@@ -75,38 +87,31 @@ func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) 
 	left := max(r.s.config.Bounds.Active-r.j.Run.Active, time.Minute)
 	ctx, stop := context.WithTimeout(flow.With(ctx, ids), left)
 	defer stop()
-	return r.s.deps.Model.Stream(ctx, p, func(delta string) { r.say(ctx, delta) })
+	return r.s.deps.Model.Stream(ctx, p, func(delta string) { r.s.live.say(r.j.Run.ID, r.messageID, delta) })
 }
 
-// say shows a piece of text. The message's start is in the journal before the first piece is seen.
-func (r *round) say(ctx context.Context, delta string) {
-	if !r.speaking {
-		err := r.s.append(ctx, agent.Step{
-			RunID: r.j.Run.ID, From: []agent.Status{agent.Running}, To: agent.Running,
-			Events: []agent.Event{agent.NewEvent(agent.MessageStarted, agent.MessageData{MessageID: r.messageID}, r.s.deps.Now())},
-		})
-		if err != nil {
-			r.unseen += delta
-			return // tried again with the next piece; or the answer is written as a whole
-		}
-		r.speaking = true
-	}
-	r.s.live.say(r.j.Run.ID, r.messageID, r.unseen+delta)
-	r.unseen = ""
-}
-
-// record writes a complete answer. An answer without calls ends the run in the same transaction.
+// record writes a complete answer. An answer without calls ends the run in the same transaction. When somebody
+// cancelled the run meanwhile, that counts: the answer is kept as one that was never finished.
 func (r *round) record(ctx context.Context, a agent.Answer) error {
+	step := r.answered(ctx, a)
+	if len(a.Calls) > 0 {
+		return ignoreStale(r.s.append(ctx, step))
+	}
+	step.To, step.Finish = agent.Succeeded, finishOf(r.j, r.s.config.Bounds, r.number-1)
+	written, err := r.s.end(ctx, r.j, step)
+	if err != nil || written {
+		return err
+	}
+	return r.abandon(ctx, a, nil)
+}
+
+func (r *round) answered(ctx context.Context, a agent.Answer) agent.Step {
 	now := r.s.deps.Now()
 	step := r.step(a, now)
-	step.From, step.To = []agent.Status{agent.Running}, agent.Running
-	message := agent.Message{
-		ID: r.messageID, UserID: r.j.Run.UserID, ThreadID: r.j.Run.ThreadID, RunID: r.j.Run.ID,
-		Role: agent.Assistant, Text: a.Text, Calls: a.Calls, CreatedAt: now,
-	}
-	step.Messages = []agent.Message{message}
+	step.Messages = []agent.Message{r.message(a.Text, now)}
+	step.Messages[0].Calls = a.Calls
 	if a.Text != "" {
-		step.Events = append(step.Events, r.spoken(a.Text, now)...)
+		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: r.messageID, Text: a.Text}, now))
 	}
 	for i, call := range a.Calls {
 		inv := r.proposed(call, i, now)
@@ -121,20 +126,14 @@ func (r *round) record(ctx context.Context, a agent.Answer) error {
 	}
 	step.Events = append(step.Events, agent.NewEvent(agent.ModelAnswered,
 		agent.ModelData{LLMCallID: r.callID, Round: r.number, Model: a.Model, Usage: a.Usage}, now))
-	if len(a.Calls) > 0 {
-		return r.s.append(ctx, step)
-	}
-	step.To, step.Finish = agent.Succeeded, finishOf(r.j, r.s.config.Bounds, r.number-1)
-	return r.s.end(ctx, r.j, step)
+	return step
 }
 
-// spoken gives the events of a message's text; a model that answered in one piece has not begun one yet.
-func (r *round) spoken(text string, now time.Time) []agent.Event {
-	ended := agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: r.messageID, Text: text}, now)
-	if r.speaking {
-		return []agent.Event{ended}
+func (r *round) message(text string, at time.Time) agent.Message {
+	return agent.Message{
+		ID: r.messageID, UserID: r.j.Run.UserID, ThreadID: r.j.Run.ThreadID, RunID: r.j.Run.ID,
+		Role: agent.Assistant, Text: text, CreatedAt: at,
 	}
-	return []agent.Event{agent.NewEvent(agent.MessageStarted, agent.MessageData{MessageID: r.messageID}, now), ended}
 }
 
 func (r *round) proposed(call agent.ToolCall, position int, now time.Time) agent.Invocation {
@@ -149,13 +148,10 @@ func (r *round) proposed(call agent.ToolCall, position int, now time.Time) agent
 func (r *round) abandon(ctx context.Context, a agent.Answer, cause error) error {
 	now := r.s.deps.Now()
 	step := r.step(a, now)
-	step.From, step.To = []agent.Status{agent.Running}, agent.Running
-	if r.speaking {
-		text := r.s.live.text(r.j.Run.ID, r.messageID)
-		step.Messages = []agent.Message{{
-			ID: r.messageID, UserID: r.j.Run.UserID, ThreadID: r.j.Run.ThreadID, RunID: r.j.Run.ID,
-			Role: agent.Assistant, Text: text, Abandoned: true, CreatedAt: now,
-		}}
+	if text := r.s.live.text(r.j.Run.ID, r.messageID); text != "" {
+		message := r.message(text, now)
+		message.Abandoned = true
+		step.Messages = []agent.Message{message}
 		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded,
 			agent.MessageData{MessageID: r.messageID, Text: text, Abandoned: true}, now))
 	}
@@ -166,13 +162,15 @@ func (r *round) abandon(ctx context.Context, a agent.Answer, cause error) error 
 	step.ModelCalls[0].Error = fault.MessageOf(cause)
 	step.To, step.Finish = agent.Failed, agent.Broken
 	step.ErrorCode, step.ErrorMessage = string(fault.CodeOf(cause)), fault.MessageOf(cause)
-	return r.s.end(ctx, r.j, step)
+	_, err := r.s.end(ctx, r.j, step)
+	return err
 }
 
 func (r *round) step(a agent.Answer, now time.Time) agent.Step {
 	took := now.Sub(r.began)
 	return agent.Step{
-		RunID: r.j.Run.ID, Usage: a.Usage, Active: took, Model: a.Model,
+		RunID: r.j.Run.ID, Epoch: r.j.Run.Epoch, From: []agent.Status{agent.Running}, To: agent.Running,
+		Usage: a.Usage, Active: took, Model: a.Model,
 		ModelCalls: []agent.ModelCall{{
 			ID: r.callID, RunID: r.j.Run.ID, Round: r.number, Model: a.Model, Request: a.Request,
 			Usage: a.Usage, Finish: a.Finish, StartedAt: r.began, Duration: took,

@@ -53,6 +53,7 @@ type Deps struct {
 type Service struct {
 	deps   Deps
 	config Config
+	owner  string // of leases: this process
 	active *active
 	live   *live
 	seen   seen
@@ -61,7 +62,7 @@ type Service struct {
 
 // New makes the engine; Start sets it going.
 func New(deps Deps, config Config) *Service {
-	s := &Service{deps: deps, config: config, live: newLive(), expiry: make(chan struct{}, 1)}
+	s := &Service{deps: deps, config: config, owner: deps.NewID("owner"), live: newLive(), expiry: make(chan struct{}, 1)}
 	s.active = newActive(s.work)
 	return s
 }
@@ -74,6 +75,7 @@ func (s *Service) Start(ctx context.Context) error {
 		return fmt.Errorf("recover runs: %w", err)
 	}
 	s.active.goWork(s.watchDeadlines)
+	s.active.goWork(s.keepLeases)
 	return nil
 }
 

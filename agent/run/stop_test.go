@@ -33,7 +33,7 @@ func TestCancelWhileTheModelSpeaks(t *testing.T) {
 	w := newWorld(t)
 	w.model.script(speakAndHang("I was say"))
 	r := w.send("t1", "go")
-	w.until(r.ID, agent.MessageStarted)
+	w.speaking(r.ID)
 	got := w.cancel(r.ID)
 	want(t, "status", got.Status, agent.Cancelled)
 	want(t, "reason", got.FinishReason, agent.ByUser)
@@ -88,7 +88,7 @@ func TestCancelOfAPendingRun(t *testing.T) {
 	w := newWorld(t)
 	w.model.script(speakAndHang("x"))
 	first := w.send("t1", "one")
-	w.until(first.ID, agent.MessageStarted)
+	w.speaking(first.ID)
 	second := w.send("t1", "two")
 	want(t, "second", w.cancel(second.ID).Status, agent.Cancelled)
 	want(t, "first", w.journal(first.ID).Run.Status, agent.Running)
@@ -116,7 +116,7 @@ func TestRestartWhileTheModelSpeaks(t *testing.T) {
 	w := newWorld(t)
 	w.model.script(turn{calls: []agent.ToolCall{call("a", "look", `{}`)}}, speakAndHang("half"))
 	r := w.send("t1", "go")
-	w.until(r.ID, agent.MessageStarted)
+	w.speaking(r.ID)
 	w.stop()
 	w.start()
 	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
@@ -124,7 +124,7 @@ func TestRestartWhileTheModelSpeaks(t *testing.T) {
 	messages := w.journal(r.ID).Messages
 	want(t, "abandoned", messages[2].Abandoned, true)
 	want(t, "seen", types(w.until(r.ID, agent.RunEnded)), "run_started skills_routed model_called call_proposed model_answered call_ended "+
-		"model_called message_started «half» message_ended model_called message_started «done» message_ended model_answered run_ended")
+		"model_called «half» message_ended model_called «done» message_ended model_answered run_ended")
 	want(t, "answer", messages[3].Text, "done")
 }
 
@@ -134,7 +134,7 @@ func TestKilledWhileTheModelSpeaks(t *testing.T) {
 	w := newWorld(t)
 	w.model.script(speakAndHang("half"))
 	r := w.send("t1", "go")
-	w.until(r.ID, agent.MessageStarted)
+	w.speaking(r.ID)
 	w.stop()
 	db := openRaw(t, w.path)
 	for _, statement := range []string{
@@ -147,8 +147,8 @@ func TestKilledWhileTheModelSpeaks(t *testing.T) {
 	must(t, db.Close())
 	w.start()
 	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
-	want(t, "seen", types(w.until(r.ID, agent.RunEnded)), "run_started skills_routed model_called message_started message_ended "+
-		"model_called message_started «done» message_ended model_answered run_ended")
+	want(t, "seen", types(w.until(r.ID, agent.RunEnded)), "run_started skills_routed model_called message_ended "+
+		"model_called «done» message_ended model_answered run_ended")
 }
 
 func TestStrictRecovery(t *testing.T) {
@@ -158,7 +158,7 @@ func TestStrictRecovery(t *testing.T) {
 	waiting := w.send("t1", "buy one")
 	q := w.question(waiting.ID)
 	speaking := w.send("t2", "go")
-	w.until(speaking.ID, agent.MessageStarted)
+	w.speaking(speaking.ID)
 	w.stop()
 	w.cfg.Strict = true
 	w.start()
@@ -192,7 +192,7 @@ func TestNobodyWatchesForTooLong(t *testing.T) {
 				w := newWorld(t)
 				w.model.script(speakAndHang("x"))
 				r := w.sendBy(origin, "t1", "go")
-				w.until(r.ID, agent.MessageStarted) // and leaves
+				w.speaking(r.ID) // and leaves
 				if grace == 0 {
 					time.Sleep(5 * time.Minute)
 					synctest.Wait()
@@ -222,7 +222,7 @@ func TestALeftRunThatCannotBeCancelledIsLogged(t *testing.T) {
 		w := newWorld(t, func(w *world) { w.log = log })
 		w.model.script(speakAndHang("x"))
 		r := w.send("t1", "go")
-		w.until(r.ID, agent.MessageStarted) // and leaves
+		w.speaking(r.ID) // and leaves
 		w.execute(`CREATE TRIGGER refused BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'disk is full'); END`)
 		time.Sleep(61 * time.Second)
 		synctest.Wait()

@@ -109,7 +109,7 @@ func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, 
 	}
 	switch {
 	case a.Refusal != nil:
-		step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep}
+		step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep}
 		s.settleInvocation(ctx, r, inv, capability.Outcome{Receipt: *a.Refusal, Result: a.Result, Changes: a.Changes}, &step)
 		return s.append(ctx, step)
 	case a.Ask:
@@ -140,7 +140,7 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	unknown := o.Receipt.Status == capability.Indeterminate
 	switch {
 	case o.Receipt.Status != capability.Cancelled && !unknown:
-	case errors.Is(context.Cause(ctx), ErrShutdown):
+	case takenFrom(ctx):
 		return nil // no outcome: the next process makes it again, or asks whether it happened
 	case unknown && ctx.Err() == nil:
 		return s.askOutcome(ctx, r, inv, o.Receipt.Code, o.Receipt.Message+"; it is not known whether it happened", o.Receipt.Duration)
@@ -151,7 +151,7 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	default: // it ended before it was settled, so nothing of it stands
 		o = s.deps.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
 	}
-	step := agent.Step{RunID: r.ID, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
+	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
 	s.settleInvocation(ctx, r, inv, o, &step)
 	return s.append(ctx, step)
 }
@@ -164,7 +164,7 @@ func (s *Service) claim(ctx context.Context, r agent.Run, inv *agent.Invocation,
 	data := callData(*inv, kind)
 	data.Attempt = inv.Attempts
 	return s.append(ctx, agent.Step{
-		RunID: r.ID, From: open(), To: agent.Keep, Invocations: []agent.Invocation{*inv},
+		RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Invocations: []agent.Invocation{*inv},
 		Events: []agent.Event{agent.NewEvent(agent.CallStarted, data, now)},
 	})
 }

@@ -21,21 +21,25 @@ import (
 
 // world is the engine on a real database, with a scripted model and a few capabilities.
 type world struct {
-	t     *testing.T
-	path  string
-	db    *rundb.DB
-	runs  *run.Service
-	model *scriptedModel
-	tools *tools
-	cfg   run.Config
-	log   io.Writer // of errors
-	now   func() time.Time
+	t       *testing.T
+	path    string
+	db      *rundb.DB
+	runs    *run.Service
+	model   *scriptedModel
+	tools   *tools
+	cfg     run.Config
+	log     io.Writer // of errors
+	now     func() time.Time
+	commits int64 // of all, once stopped
+	open    func(ctx context.Context, path string) (*rundb.DB, error)
+	store   func(agent.RunStore) agent.RunStore // what stands between the engine and the database
 }
 
 func newWorld(t *testing.T, change ...func(*world)) *world {
 	t.Helper()
 	w := &world{
 		t: t, path: filepath.Join(t.TempDir(), "orchestrator.db"), model: &scriptedModel{}, tools: &tools{},
+		open: rundb.Open, store: func(s agent.RunStore) agent.RunStore { return s },
 		log: io.Discard, now: time.Now, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
 	}
 	for _, c := range change {
@@ -49,7 +53,7 @@ func newWorld(t *testing.T, change ...func(*world)) *world {
 func (w *world) start() {
 	w.t.Helper()
 	ctx := flow.WithLogger(context.Background(), flow.NewLogger(w.log, "error"))
-	db, err := rundb.Open(ctx, w.path)
+	db, err := w.open(ctx, w.path)
 	must(w.t, err)
 	registry, err := capability.NewRegistry(w.tools.definitions()...)
 	must(w.t, err)
@@ -57,7 +61,7 @@ func (w *world) start() {
 	must(w.t, err)
 	w.db = db
 	w.runs = run.New(run.Deps{
-		Store: db, Model: w.model, Registry: registry, Market: market, Now: w.now, NewID: flow.NewID,
+		Store: w.store(db), Model: w.model, Registry: registry, Market: market, Now: w.now, NewID: flow.NewID,
 		Pipeline: capability.NewPipeline(registry, db, w.now),
 	}, w.cfg)
 	must(w.t, w.runs.Start(ctx))
@@ -72,6 +76,7 @@ func (w *world) stop() {
 	if err := w.runs.Stop(ctx); err != nil {
 		w.t.Errorf("stop: %v", err)
 	}
+	w.commits = w.db.Commits()
 	_ = w.db.Close()
 	w.db = nil
 }
@@ -261,16 +266,34 @@ func (w *world) send(thread, text string) agent.Run {
 // sendBy is send from another place.
 func (w *world) sendBy(origin agent.Origin, thread, text string) agent.Run {
 	w.t.Helper()
+	r := w.create(origin, thread, text)
+	w.runs.Begin(r.ID)
+	return r
+}
+
+// create stores an input whose run nobody begins.
+func (w *world) create(origin agent.Origin, thread, text string) agent.Run {
+	w.t.Helper()
 	r, err := w.runs.Create(context.Background(), run.Input{
 		Origin: origin, UserID: "ann", ThreadID: thread, ClientRunID: "label", MessageID: flow.NewID("msg"), Text: text,
 	})
 	must(w.t, err)
-	w.runs.Begin(r.ID)
 	return r
 }
 
 // until follows a run to its first event of a type, and gives all that was seen.
 func (w *world) until(runID string, last agent.EventType) []run.Update {
+	w.t.Helper()
+	return w.untilSeen(runID, string(last), func(u run.Update) bool { return u.Event != nil && u.Event.Type == last })
+}
+
+// speaking follows a run to the first piece of text.
+func (w *world) speaking(runID string) {
+	w.t.Helper()
+	w.untilSeen(runID, "a piece of text", func(u run.Update) bool { return u.Delta != "" })
+}
+
+func (w *world) untilSeen(runID, last string, is func(run.Update) bool) []run.Update {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
@@ -280,7 +303,7 @@ func (w *world) until(runID string, last agent.EventType) []run.Update {
 			w.t.Fatalf("follow until %s: %v; saw %s", last, err, types(seen))
 		}
 		seen = append(seen, u)
-		if u.Event != nil && u.Event.Type == last {
+		if is(u) {
 			return seen
 		}
 	}

@@ -28,32 +28,50 @@ func (db *DB) Append(ctx context.Context, s agent.Step) error {
 	return err
 }
 
+// place is how far a run has come.
+type place struct {
+	n           int64
+	state       agent.Status
+	head, epoch int64
+	cancelled   string
+}
+
 // advance is the compare-and-set: it comes first, so a refused step has written nothing. It gives the
 // run's number.
 func (db *DB) advance(ctx context.Context, tx *store.Tx, s agent.Step) (int64, error) {
-	var n int64
-	var state agent.Status
-	var head int64
-	err := tx.QueryRowContext(ctx, `SELECT n, state, head FROM runs WHERE id = ?`, s.RunID).Scan(&n, &state, &head)
+	var at place
+	err := tx.QueryRowContext(ctx, `SELECT n, state, head, epoch, cancel_reason FROM runs WHERE id = ?`, s.RunID).
+		Scan(&at.n, &at.state, &at.head, &at.epoch, &at.cancelled)
 	if err != nil {
 		return 0, notFound(err)
 	}
 	to := s.To
 	if to == agent.Keep {
-		to = state
+		to = at.state
 	}
-	if !slices.Contains(s.From, state) || (s.Head != 0 && s.Head != head) {
+	if !at.fits(s, to) {
 		return 0, agent.ErrStale
 	}
-	if to != state && !state.CanBecome(to) {
-		return 0, fault.New(fault.Internal, "a run cannot go from %s to %s", state, to)
+	if to != at.state && !at.state.CanBecome(to) {
+		return 0, fault.New(fault.Internal, "a run cannot go from %s to %s", at.state, to)
 	}
-	if state == agent.Pending && to == agent.Running {
-		if err := firstInLine(ctx, tx, s.RunID, n); err != nil {
+	if at.state == agent.Pending && to == agent.Running {
+		if err := firstInLine(ctx, tx, s.RunID, at.n); err != nil {
 			return 0, err
 		}
 	}
-	return n, updateRun(ctx, tx, n, state, to, s)
+	return at.n, updateRun(ctx, tx, at, to, s)
+}
+
+// fits tells whether a step may be written here: not by a worker whose lease is another's by now, and no
+// success of a run that somebody has cancelled.
+func (at place) fits(s agent.Step, to agent.Status) bool {
+	epoch := s.Epoch
+	if s.Lease != nil {
+		epoch = s.Lease.Epoch - 1
+	}
+	return slices.Contains(s.From, at.state) && (s.Head == 0 || s.Head == at.head) &&
+		(epoch == at.epoch || (s.Epoch == 0 && s.Lease == nil)) && (to != agent.Succeeded || at.cancelled == "")
 }
 
 // firstInLine refuses to begin a run while an earlier one of its conversation is open.
@@ -67,9 +85,9 @@ func firstInLine(ctx context.Context, tx *store.Tx, runID string, n int64) error
 	return err
 }
 
-func updateRun(ctx context.Context, tx *store.Tx, n int64, from, to agent.Status, s agent.Step) error {
+func updateRun(ctx context.Context, tx *store.Tx, at place, to agent.Status, s agent.Step) error {
 	started, ended := int64(0), int64(0)
-	if from == agent.Pending && to == agent.Running {
+	if at.state == agent.Pending && to == agent.Running {
 		started = stamp(s.At)
 	}
 	if to.Final() {
@@ -79,15 +97,13 @@ func updateRun(ctx context.Context, tx *store.Tx, n int64, from, to agent.Status
 		model = CASE ? WHEN '' THEN model ELSE ? END, input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
 		active_ms = active_ms + ?, head = head + ?, started_at = started_at + ?, ended_at = ? WHERE n = ?`,
 		to, s.Finish, s.ErrorCode, s.ErrorMessage, s.Model, s.Model, s.Usage.Input, s.Usage.Output,
-		s.Active.Milliseconds(), len(s.Events), started, ended, n)
+		s.Active.Milliseconds(), len(s.Events), started, ended, at.n)
 	if store.IsUnique(err) {
 		return agent.ErrBusy
 	}
-	if err == nil && s.Skills != nil {
-		_, err = tx.ExecContext(ctx, `UPDATE runs SET skills = ? WHERE n = ?`, toJSON(s.Skills), n)
-	}
-	if err == nil && s.Tools != nil {
-		_, err = tx.ExecContext(ctx, `UPDATE runs SET tools = ? WHERE n = ?`, toJSON(s.Tools), n)
+	if err == nil && s.Lease != nil { // the step that begins a run
+		_, err = tx.ExecContext(ctx, `UPDATE runs SET skills = ?, tools = ?, owner = ?, epoch = ?, lease_until = ? WHERE n = ?`,
+			toJSON(s.Skills), toJSON(s.Tools), s.Lease.Owner, s.Lease.Epoch, stamp(s.Lease.Until), at.n)
 	}
 	return err
 }
@@ -180,6 +196,7 @@ func (db *DB) Events(ctx context.Context, runID string, after int64) ([]agent.Ev
 
 // Journal gives all that a run resumes from, as of one moment.
 func (db *DB) Journal(ctx context.Context, runID string) (agent.Journal, error) {
+	ctx = context.WithoutCancel(ctx) // a few rows: listening for an end of ctx would cost more than the reading
 	tx, err := db.Read().BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return agent.Journal{}, err

@@ -204,7 +204,7 @@ func TestMigration_Edits(t *testing.T) {
 		`DROP INDEX runs_by_input`, `ALTER TABLE runs DROP COLUMN input_key`, `ALTER TABLE invocations DROP COLUMN attempts`, `ALTER TABLE invocations DROP COLUMN began_at`,
 		`DROP INDEX confirmations_one_open`, `ALTER TABLE confirmations DROP COLUMN edited`, `ALTER TABLE confirmations DROP COLUMN replaced_by`,
 		`ALTER TABLE invocations DROP COLUMN proposed`, `ALTER TABLE audit_log DROP COLUMN args_digest`,
-		`ALTER TABLE audit_log DROP COLUMN proposed_digest`, `ALTER TABLE orders DROP COLUMN quotes`, `ALTER TABLE runs DROP COLUMN origin`, `PRAGMA user_version = 4`,
+		`ALTER TABLE audit_log DROP COLUMN proposed_digest`, `ALTER TABLE orders DROP COLUMN quotes`, `ALTER TABLE runs DROP COLUMN origin`, `ALTER TABLE runs DROP COLUMN owner`, `ALTER TABLE runs DROP COLUMN epoch`, `ALTER TABLE runs DROP COLUMN lease_until`, `PRAGMA user_version = 4`,
 	} {
 		_, err := raw.Exec(undo)
 		must(t, err)

@@ -39,12 +39,14 @@ var (
 )
 
 // Open opens or creates the database file.
-func Open(ctx context.Context, path string) (*DB, error) {
+func Open(ctx context.Context, path string) (*DB, error) { return openWith(ctx, path, store.Open) }
+
+func openWith(ctx context.Context, path string, open func(context.Context, string, fs.FS) (*store.DB, error)) (*DB, error) {
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	db, err := store.Open(ctx, path, folder)
+	db, err := open(ctx, path, folder)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 const runColumns = `id, client_run_id, user_id, thread_id, trace_id, state, finish_reason, error_code,
 	error_message, model, input_tokens, output_tokens, skills, tools, modern, active_ms, cancel_reason,
-	head, created_at, started_at, ended_at, origin`
+	head, created_at, started_at, ended_at, origin, epoch`
 
 func scanRun(row scanner) (agent.Run, error) {
 	var r agent.Run
@@ -22,7 +22,7 @@ func scanRun(row scanner) (agent.Run, error) {
 	var active, created, started, ended int64
 	err := row.Scan(&r.ID, &r.ClientRunID, &r.UserID, &r.ThreadID, &r.TraceID, &r.Status, &r.FinishReason,
 		&r.ErrorCode, &r.ErrorMessage, &r.Model, &r.Usage.Input, &r.Usage.Output, &skills, &tools, &r.Modern,
-		&active, &r.CancelReason, &r.Head, &created, &started, &ended, &r.Origin)
+		&active, &r.CancelReason, &r.Head, &created, &started, &ended, &r.Origin, &r.Epoch)
 	if err != nil {
 		return agent.Run{}, err
 	}

@@ -92,7 +92,7 @@ func TestAppend_WritesTheRow(t *testing.T) {
 	db := open(t)
 	create(t, db, "anna", "t1", "run-1")
 	s := step("run-1", agent.Pending, agent.Running)
-	s.Skills, s.Tools = []string{"builtin.basics"}, []string{"look"}
+	s.Skills, s.Tools, s.Lease = []string{"builtin.basics"}, []string{"look"}, &agent.Lease{RunID: "run-1", Owner: "me", Epoch: 1, Until: later(15)}
 	must(t, db.Append(t.Context(), s))
 	for range 2 {
 		s = step("run-1", agent.Running, agent.Keep)
@@ -109,7 +109,7 @@ func TestAppend_WritesTheRow(t *testing.T) {
 		ID:     "run-1", ClientRunID: "client-run-1", UserID: "anna", ThreadID: "t1", TraceID: "trace-run-1", Status: agent.Failed,
 		FinishReason: agent.Broken, ErrorCode: "unavailable", ErrorMessage: "no model", Model: "demo",
 		Usage: agent.Usage{Input: 20, Output: 6}, Skills: []string{"builtin.basics"}, Tools: []string{"look"},
-		Active: 3 * time.Second, CreatedAt: at, StartedAt: later(1), EndedAt: later(9),
+		Active: 3 * time.Second, CreatedAt: at, StartedAt: later(1), EndedAt: later(9), Epoch: 1,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -256,7 +256,8 @@ func TestRequestCancel(t *testing.T) {
 		t.Errorf("got %s, %q, %v, want the first reason and the same state", r.Status, r.CancelReason, err)
 	}
 	begin(t, db, "run-1")
-	finish(t, db, "run-1", agent.Succeeded)
+	wantErr(t, db.Append(t.Context(), step("run-1", agent.Running, agent.Succeeded)), agent.ErrStale) // cancel wins
+	finish(t, db, "run-1", agent.Cancelled)
 	for _, id := range []string{"run-1", "run-9"} {
 		if open, err := db.RequestCancel(t.Context(), id, agent.ByUser); err != nil || open {
 			t.Errorf("%s: got %v, %v, want not open", id, open, err)

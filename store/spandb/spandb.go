@@ -165,19 +165,14 @@ func (d *DB) flush(ctx context.Context) {
 }
 
 func insert(ctx context.Context, tx *store.Tx, batch []span.Span) error {
-	add, err := tx.PrepareContext(ctx, `INSERT INTO spans
-		(trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes, user_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = add.Close() }()
 	for _, s := range batch {
 		attributes, err := json.Marshal(s.Attributes)
 		if err != nil {
 			return err
 		}
-		_, err = add.ExecContext(ctx, s.TraceID, s.ID, s.ParentID, s.RunID, s.Module, s.Kind, s.Name,
+		_, err = tx.ExecContext(ctx, `INSERT INTO spans
+			(trace_id, id, parent_id, run_id, module, kind, name, started_at, ended_at, error, attributes, user_id)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.TraceID, s.ID, s.ParentID, s.RunID, s.Module, s.Kind, s.Name,
 			s.Start.UnixMicro(), s.End.UnixMicro(), s.Error, string(attributes), s.UserID)
 		if err != nil {
 			return err

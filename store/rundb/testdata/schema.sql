@@ -210,7 +210,7 @@ CREATE TABLE runs (
     head          INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     started_at    INTEGER NOT NULL DEFAULT 0,
-    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', input_key TEXT NOT NULL DEFAULT '',
+    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '',
     FOREIGN KEY (user_id, thread_id) REFERENCES conversations (user_id, id)
 );
 
