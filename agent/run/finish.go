@@ -74,7 +74,11 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 		if inv.Status.Final() {
 			continue
 		}
-		o := s.deps.Pipeline.Close(callOf(j.Run, inv), closedAs(inv), reason, message)
+		status, words := capability.Cancelled, message
+		if inv.Attempts > 0 { // it was begun, and nothing was heard of it
+			status, words = capability.Indeterminate, message+"; it is not known whether this happened"
+		}
+		o := s.deps.Pipeline.Close(callOf(j.Run, inv), status, reason, words)
 		s.settleInvocation(ctx, j.Run, inv, o, out)
 	}
 	for _, c := range j.Confirmations {
@@ -85,15 +89,6 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 		out.Closed = append(out.Closed, c)
 		out.Events = append(out.Events, agent.NewEvent(agent.ConfirmationResolved, c, now))
 	}
-}
-
-// closedAs says what a call without a result has become: one that was begun, and of which nothing was heard,
-// may have happened.
-func closedAs(inv agent.Invocation) capability.Status {
-	if inv.Attempts > 0 {
-		return capability.Indeterminate
-	}
-	return capability.Cancelled
 }
 
 // wakePending lets the conversation's waiting runs look whether it is their turn.

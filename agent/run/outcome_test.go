@@ -288,6 +288,7 @@ func TestOutcome_Cancelled(t *testing.T) {
 	want(t, "run", w.cancel(r.ID).Status, agent.Cancelled)
 	want(t, "question", w.journal(r.ID).Confirmations[0].Status, agent.ConfirmationCancelled)
 	want(t, "call", w.journal(r.ID).Invocations[0].Status, capability.Indeterminate)
+	want(t, "what is told", string(w.journal(r.ID).Invocations[0].Result), `{"message":"the run was cancelled; it is not known whether this happened","reason":"cancelled","status":"INDETERMINATE"}`)
 	_, err := w.say(r.ID, q.ID, agent.TryAgain)
 	want(t, "too late", fault.CodeOf(err), fault.Gone)
 	want(t, "noted", w.tools.count("note"), 1)
