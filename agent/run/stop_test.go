@@ -250,3 +250,26 @@ func TestALeftQuestionStaysOpen(t *testing.T) {
 		w.stop()
 	})
 }
+
+// TestCancelWinsOverTheAnswer: the cancel was recorded while the model spoke its last words, and nothing told
+// the worker. What was said is kept as never finished, and does not enter later prompts.
+func TestCancelWinsOverTheAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{do: func(ctx context.Context, onText func(string)) (agent.Answer, error) {
+		onText("all of it")
+		open, err := w.db.OpenRuns(ctx)
+		must(t, err)
+		_, err = w.db.RequestCancel(ctx, open[0].ID, agent.ByUser)
+		must(t, err)
+		return agent.Answer{Text: "all of it", Complete: true}, nil
+	}})
+	r := w.send("t1", "go")
+	got := w.end(r.ID)
+	want(t, "status", got.Status, agent.Cancelled)
+	want(t, "reason", got.FinishReason, agent.ByUser)
+	said := w.journal(r.ID).Messages[1]
+	want(t, "kept", said.Text, "all of it")
+	want(t, "abandoned", said.Abandoned, true)
+	want(t, "seen", types(w.until(r.ID, agent.RunEnded)), "run_started skills_routed model_called «all of it» message_ended run_ended")
+}
