@@ -17,20 +17,25 @@ import (
 	"agentmesh/capability"
 )
 
-// hang is a note whose answer never comes.
-func hang(ctx context.Context) error {
-	<-ctx.Done()
-	return ctx.Err()
+// hang makes notes have no answer; the channel tells of each that was written.
+func (w *world) hang() <-chan struct{} {
+	written := make(chan struct{}, 4)
+	w.tools.note = func(ctx context.Context) error {
+		written <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return written
 }
 
 // interrupted starts a run whose note is under way when the program ends, and gives the question that the next
 // program asks.
 func interrupted(t *testing.T, w *world) (agent.Run, agent.Confirmation) {
 	t.Helper()
-	w.tools.note = hang
+	written := w.hang()
 	w.model.script(turn{calls: []agent.ToolCall{call("a", "note", `{"say":"hi"}`)}})
 	r := w.send("t1", "buy a note")
-	w.until(r.ID, agent.CallStarted)
+	<-written
 	return r, w.restarted(r.ID)
 }
 
@@ -148,10 +153,10 @@ func TestOutcome_TryAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	r, q := interrupted(t, w)
-	w.tools.note = hang
+	written := w.hang()
 	_, err := w.say(r.ID, "", agent.TryAgain)
 	must(t, err)
-	w.untilStarts(r.ID, 2)
+	<-written
 	again := w.restarted(r.ID)
 	if again.ID == q.ID {
 		t.Fatal("the second interruption was not asked about")
@@ -177,19 +182,6 @@ func TestOutcome_TryAgain(t *testing.T) {
 	}
 	want(t, "audited", codes, "said_to_try_again INDETERMINATE said_to_try_again INDETERMINATE  SUCCEEDED ")
 	want(t, "started", w.starts(r.ID), "[1 2 3]")
-}
-
-// untilStarts waits until the run's calls were started so often.
-func (w *world) untilStarts(runID string, n int) {
-	w.t.Helper()
-	for u, err := range w.runs.Follow(context.Background(), runID, run.Cursor{}) {
-		must(w.t, err)
-		if u.Event != nil && u.Event.Type == agent.CallStarted {
-			if n--; n == 0 {
-				return
-			}
-		}
-	}
 }
 
 // starts lists the attempts that the journal has.
@@ -311,13 +303,31 @@ func TestOutcome_StrictRecovery(t *testing.T) {
 func TestCancelWhileAnEffectRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.tools.note = hang
+	written := w.hang()
 	w.model.script(turn{calls: []agent.ToolCall{call("a", "note", `{}`)}})
 	r := w.send("t1", "buy a note")
-	w.until(r.ID, agent.CallStarted)
+	<-written
 	want(t, "run", w.cancel(r.ID).Status, agent.Cancelled)
 	want(t, "call", w.journal(r.ID).Invocations[0].Status, capability.Indeterminate)
 	want(t, "questions", len(w.journal(r.ID).Confirmations), 0)
+}
+
+// TestCancelWhileItIsTriedAgain: also where the second attempt is known to have done nothing, the first may have.
+func TestCancelWhileItIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r, q := interrupted(t, w)
+	written := make(chan struct{})
+	w.tools.note = func(ctx context.Context) error {
+		close(written)
+		<-ctx.Done()
+		return &fault.Error{Code: fault.Cancelled, Message: "not sent", Unsent: true}
+	}
+	_, err := w.say(r.ID, q.ID, agent.TryAgain)
+	must(t, err)
+	<-written
+	want(t, "run", w.cancel(r.ID).Status, agent.Cancelled)
+	want(t, "call", w.journal(r.ID).Invocations[0].Status, capability.Indeterminate)
 }
 
 // TestLostAnswer: a failure after the request was sent, where nobody knows, is the same as a crash; what is
@@ -365,7 +375,7 @@ func TestSlowEffect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.tools.note = hang
+		w.hang()
 		w.model.script(turn{calls: []agent.ToolCall{call("a", "note", `{}`)}})
 		r := w.send("t1", "buy a note")
 		q := w.question(r.ID)
