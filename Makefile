@@ -56,7 +56,7 @@ fmt: tools ## format the Go code
 	$(GOFUMPT) -w $$(git ls-files '*.go')
 
 golden: ## rewrite the golden files
-	go test ./app ./agent/orchestrator ./agent/agui ./store/catalogdb ./store/rundb -run Golden -update
+	go test ./app ./agent/orchestrator ./agent/agui ./store/catalogdb ./store/rundb ./store/spandb -run Golden -update
 
 fuzz: ## run each fuzz target for a minute
 	@for t in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"agentmesh/app/platform/fault"
 	"agentmesh/capability"
 )
 
@@ -20,6 +21,8 @@ var (
 	ErrConfirmationOpen = errors.New("a confirmation of the conversation is open")
 	// ErrMessageExists says that a message's id is taken.
 	ErrMessageExists = errors.New("the message id is taken")
+	// ErrEventsGone says that the events of a run were pruned.
+	ErrEventsGone error = fault.New(fault.Gone, "the events of this run are no longer kept; its messages and orders are")
 	// ErrAmbiguous says that a client's label names several runs.
 	ErrAmbiguous = errors.New("the label is not unique")
 )
@@ -119,6 +122,7 @@ type RunStore interface {
 	// OpenRuns lists all users' runs that have not ended, oldest first.
 	OpenRuns(ctx context.Context) ([]Run, error)
 	// Events lists a run's events after a number. ErrNotFound: there is no such run (any more).
+	// ErrEventsGone: they were pruned.
 	Events(ctx context.Context, runID string, after int64) ([]Event, error)
 	ModelCalls(ctx context.Context, runID string) ([]ModelCall, error)
 

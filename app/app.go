@@ -34,6 +34,7 @@ type App struct {
 	public    *server
 	addr      net.Addr
 	announced *announcement
+	keeper    *keeper
 	listen    func(addr string) (net.Listener, error)
 }
 
@@ -91,6 +92,9 @@ func (a *App) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, a.Stop(ctx))
 		}
 	}()
+	if err := finishRestore(a.config.Data); err != nil {
+		return err
+	}
 	l, err := a.listen(a.config.Listen)
 	if err != nil {
 		return err
@@ -100,6 +104,8 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.startModules(ctx); err != nil {
 		return errors.Join(err, l.Close())
 	}
+	a.keeper = a.wiring.keeper()
+	a.keeper.start(ctx)
 	a.public = serve(ctx, l, a.guarded(l.Addr(), a.handlerOf(a.modules)))
 	if a.announced, err = announce(a.config.Data, a.instance()); err != nil {
 		flow.Log(ctx).Warn().Err(err).Msg("status, stop and catalog will not find this process") // it serves all the same
@@ -173,9 +179,10 @@ func (a *App) exposed(addr net.Addr) bool {
 func (a *App) handlerOf(modules []mesh.Module) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", readOnly(http.HandlerFunc(healthz)))
-	mux.Handle("/readyz", readOnly(readyz{modules: modules, peers: a.place.peers, http: a.wiring.http}))
+	mux.Handle("/readyz", readOnly(readyz{modules: modules, peers: a.place.peers, http: a.wiring.http, books: a.disagreements}))
 	mux.Handle("/metrics", readOnly(a.wiring.counts))
 	mux.Handle("/demo/v1/", a.wiring.demo)
+	mux.HandleFunc(prunePath, a.servePrune)
 	front := false
 	for _, m := range modules {
 		h := a.observed(m)
@@ -230,6 +237,9 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.public != nil {
 		a.public.close(ctx)
 	}
+	if a.keeper != nil {
+		a.keeper.stop()
+	}
 	var errs []error
 	for i := len(a.modules) - 1; i >= 0; i-- {
 		if err := a.modules[i].Stop(ctx); err != nil {
@@ -247,6 +257,14 @@ func (a *App) Stop(ctx context.Context) error {
 		a.announced = nil
 	}
 	return errors.Join(errs...)
+}
+
+// disagreements counts what is wrong with the books and a person must settle.
+func (a *App) disagreements() int {
+	if a.keeper == nil || a.keeper.books == nil {
+		return 0
+	}
+	return a.keeper.books.disagreements()
 }
 
 func closeAll(c io.Closer) error {

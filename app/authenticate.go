@@ -99,7 +99,7 @@ func callerOf(r *http.Request, keys *keyring, network *mesh.Network, exposed boo
 
 // operates tells whether a command of the data folder asks what such commands may.
 func operates(r *http.Request, network *mesh.Network) bool {
-	return network.IsOperator(r) && (r.URL.Path == "/readyz" || r.URL.Path == catalog.Path)
+	return network.IsOperator(r) && (r.URL.Path == "/readyz" || r.URL.Path == catalog.Path || r.URL.Path == prunePath)
 }
 
 func unauthenticated(w http.ResponseWriter) {

@@ -25,6 +25,7 @@ type books struct {
 type finding struct {
 	text    string
 	passing bool
+	owner   string // whose order it is
 }
 
 // CheckBooks reports every disagreement in the databases of a stopped program's data folder, also those
@@ -79,9 +80,9 @@ func (b books) compare(ctx context.Context) ([]finding, error) {
 		switch {
 		case e.Owner == "": // a deduction
 		case e.State == catalog.Held && !slices.Contains(queued, e.Key) && o.Status != order.Placing:
-			out = append(out, finding{text: fmt.Sprintf("portions are held for nobody under %s, until %s", e.Key, e.ExpiresAt.Format(time.RFC3339)), passing: true})
+			out = append(out, finding{text: fmt.Sprintf("portions are held for nobody under %s, until %s", e.Key, e.ExpiresAt.Format(time.RFC3339)), passing: true, owner: e.Owner})
 		case e.State != catalog.Held && !known:
-			out = append(out, finding{text: fmt.Sprintf("the reservation %s is %s and belongs to no order", e.Key, e.State)})
+			out = append(out, finding{text: fmt.Sprintf("the reservation %s is %s and belongs to no order", e.Key, e.State), owner: e.Owner})
 		}
 	}
 	return out, nil
@@ -97,13 +98,13 @@ func compareOrder(o order.Order, e catalogdb.Entry, queued bool) finding {
 	text := fmt.Sprintf("the order %s is %s and its reservation %s", o.ID, o.Status, state)
 	switch {
 	case o.Status == order.Placing && e.State == catalog.Committed:
-		return finding{text: text + "; the program settles it", passing: true}
+		return finding{text: text + "; the program settles it", passing: true, owner: o.UserID}
 	case o.Status == order.Cancelled && e.State == catalog.Committed && queued:
-		return finding{text: text + "; its portions are on their way back", passing: true}
+		return finding{text: text + "; its portions are on their way back", passing: true, owner: o.UserID}
 	case (o.Status == order.Confirmed) != (e.State == catalog.Committed), (o.Status == order.Cancelled) != (e.State == catalog.Returned):
-		return finding{text: text}
+		return finding{text: text, owner: o.UserID}
 	case o.Status == order.Confirmed && !maps.Equal(orderLines(o), entryLines(e)):
-		return finding{text: fmt.Sprintf("the order %s and its reservation differ in their lines", o.ID)}
+		return finding{text: fmt.Sprintf("the order %s and its reservation differ in their lines", o.ID), owner: o.UserID}
 	}
 	return finding{}
 }

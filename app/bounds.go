@@ -58,7 +58,7 @@ func bounds() []bound {
 		{"portions held by one person", strconv.Itoa(catalog.MaxPortions)},
 		{"a hold, beyond its question", order.HoldMargin.String()},
 		{"dishes of one import", strconv.Itoa(catalog.MaxEdits) + ", " + size(catalog.MaxFile)},
-		{"spans of one trace", strconv.Itoa(spandb.MaxSpans) + ", kept for " + since(spandb.Retention)},
+		{"spans of one trace", strconv.Itoa(spandb.MaxSpans)},
 		{"an orderly stop", stopTime.String()},
 	}
 }

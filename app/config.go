@@ -32,6 +32,9 @@ type Config struct {
 	AllowOrigins    []string
 	Insecure        bool
 	LogLevel        string
+	KeepEvents      time.Duration // 0 keeps for ever, here and below
+	KeepAudit       time.Duration
+	KeepSpans       time.Duration
 
 	LLMKey      string
 	LLMBaseURL  string
@@ -93,6 +96,9 @@ func settings(c *Config) []setting {
 		list("allow-origin", "AGENTMESH_ALLOW_ORIGIN", "an origin elsewhere whose pages may call, such as http://localhost:5173; repeatable", &c.AllowOrigins),
 		truth("insecure", "AGENTMESH_INSECURE", "listen beyond loopback although no keys are configured", &c.Insecure),
 		text("log-level", "AGENTMESH_LOG_LEVEL", "warn", "debug, info, warn, error or off", &c.LogLevel),
+		age("keep-events", "AGENTMESH_KEEP_EVENTS", 30*day, "how long the events of an ended run are kept, such as 30d; 0 for ever", &c.KeepEvents),
+		age("keep-audit", "AGENTMESH_KEEP_AUDIT", 180*day, "how long audit records are kept; 0 for ever", &c.KeepAudit),
+		age("keep-spans", "AGENTMESH_KEEP_SPANS", 30*day, "how long the spans of traces are kept; 0 for ever", &c.KeepSpans),
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
@@ -124,6 +130,48 @@ func duration(flag, env string, usual time.Duration, help string, into *time.Dur
 		show: func() string { return into.String() },
 	}
 }
+
+// age is a duration that may be given in days.
+func age(flag, env string, usual time.Duration, help string, into *time.Duration) setting {
+	v := (*days)(into)
+	return setting{
+		flag: flag, env: env, help: help, reset: func() { *into = usual },
+		bind:  func(fs *pflag.FlagSet, name, help string) { *into = usual; fs.Var(v, name, help) },
+		parse: v.Set, show: v.String,
+	}
+}
+
+const day = 24 * time.Hour
+
+// days is a duration that people give as 30d.
+type days time.Duration
+
+// Set reads 30d, or what a duration is written as.
+func (d *days) Set(text string) error {
+	if number, inDays := strings.CutSuffix(text, "d"); inDays {
+		n, err := strconv.ParseUint(number, 10, 16)
+		if err != nil {
+			return fmt.Errorf("%q is no number of days such as 30d", text)
+		}
+		*d = days(time.Duration(n) * day)
+		return nil
+	}
+	v, err := time.ParseDuration(text)
+	*d = days(v)
+	return err
+}
+
+// String writes whole days as days.
+func (d *days) String() string {
+	v := time.Duration(*d)
+	if v%day == 0 && v != 0 {
+		return strconv.Itoa(int(v/day)) + "d"
+	}
+	return v.String()
+}
+
+// Type names it in the help.
+func (d *days) Type() string { return "duration" }
 
 func truth(flag, env, help string, into *bool) setting {
 	return setting{
@@ -213,6 +261,11 @@ func (c *Config) check() error {
 	}
 	if c.ConfirmationTTL < time.Second || c.ConfirmationTTL > 24*time.Hour {
 		wrong("--confirmation-ttl", "%s is not between 1s and 24h", c.ConfirmationTTL)
+	}
+	for name, keep := range map[string]time.Duration{"--keep-events": c.KeepEvents, "--keep-audit": c.KeepAudit, "--keep-spans": c.KeepSpans} {
+		if keep < 0 || (keep > 0 && keep < time.Hour) {
+			wrong(name, "%s is less than an hour; 0 keeps for ever", keep)
+		}
 	}
 	if !slices.Contains([]string{"resume", "fail"}, c.Recovery) {
 		wrong("--recovery", "%q is neither resume nor fail", c.Recovery)

@@ -30,6 +30,10 @@ type checkable interface {
 
 // databases opens the databases to read, looks for damage, and compares the books.
 func (d *doctor) databases(ctx context.Context) {
+	if exists(filepath.Join(d.config.Data, stagedFolder, planName)) {
+		d.problem("databases", "start the program, or restore again", "a restore of this folder was interrupted")
+		return
+	}
 	var b books
 	if db, err := catalogdb.OpenReader(ctx, filepath.Join(d.config.Data, catalogFile)); d.opened(catalogFile, err) {
 		defer func() { _ = db.Close() }()
@@ -41,6 +45,7 @@ func (d *doctor) databases(ctx context.Context) {
 		defer func() { _ = db.Close() }()
 		if d.sound(ctx, runFile, db) {
 			b.orders = db
+			d.oldest(ctx, db)
 		}
 	}
 	d.spans(ctx)

@@ -19,11 +19,7 @@ func (d *doctor) surroundings(ctx context.Context) {
 	if p, err := place(d.config); err == nil && slices.Contains(p.local, "orchestrator") {
 		d.model(ctx)
 	}
-	if free, known := diskFree(d.config.Data); known && free < littleDisk {
-		d.problem("disk", "make room: orders and runs cannot be written to a full disk", "only %d MiB are free where %s is", free>>20, d.config.Data)
-	} else if known {
-		d.ok("disk", "%d MiB are free", free>>20)
-	}
+	d.sizes()
 	if d.runs() {
 		d.ok("ports", "in use by the program: %s", strings.Join(d.addresses(), ", "))
 	} else {

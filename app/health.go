@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -24,6 +25,7 @@ type readyz struct {
 	modules []mesh.Module
 	peers   map[string]string
 	http    *http.Client
+	books   func() int // how many disagreements of orders and stock a person must settle
 }
 
 func (h readyz) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +48,11 @@ func (h readyz) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			peers[name] = say(h.ask(ctx, base))
 		}
 	}
-	writeJSON(w, status, map[string]any{"modules": modules, "peers": peers})
+	out := map[string]any{"modules": modules, "peers": peers}
+	if n := h.books(); n > 0 { // it can serve all the same
+		out["books"] = fmt.Sprintf("orders and stock disagree in %d places, which a person must settle: see 'agentmesh doctor'", n)
+	}
+	writeJSON(w, status, out)
 }
 
 // ask asks a peer's process for its readiness.

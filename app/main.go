@@ -27,7 +27,7 @@ func Run(args []string, stdout, stderr io.Writer, options ...Option) int {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().String(configFlag, configFileName, "optional configuration file")
-	root.AddCommand(serveCommand(options), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), keyCommand(), versionCommand())
+	root.AddCommand(serveCommand(options), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), backupCommand(), restoreCommand(), pruneCommand(), keyCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -57,6 +57,9 @@ func findOperator(ctx context.Context, c Config) (operator, error) {
 			return newRemoteCatalog(i, url), nil
 		}
 	}
+	if err := finishRestore(c.Data); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(c.Data, catalogFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no catalog in the data folder %s: start the program once, or name another folder with --data", c.Data)

@@ -42,10 +42,10 @@ func letters(box string) app.Option {
 					return nil, err
 				}
 				switch {
-				case exists(box, "hang"):
+				case inBox(box, "hang"):
 					<-ctx.Done()
 					return nil, ctx.Err()
-				case exists(box, "lose"):
+				case inBox(box, "lose"):
 					return nil, fault.New(fault.Unavailable, "the post office hung up")
 				}
 				return json.RawMessage(`{"sent":true}`), nil
@@ -63,7 +63,7 @@ func post(box, letter string) error {
 	return errors.Join(err, f.Close())
 }
 
-func exists(box, name string) bool {
+func inBox(box, name string) bool {
 	_, err := os.Stat(filepath.Join(box, name))
 	return err == nil
 }

@@ -230,6 +230,7 @@ func (i instance) client() *http.Client {
 type readiness struct {
 	Modules map[string]string `json:"modules"`
 	Peers   map[string]string `json:"peers"`
+	Books   string            `json:"books"`
 }
 
 // ready asks the process whether all its parts can serve, and what each says.

@@ -66,7 +66,7 @@ func (w *wiring) openSpans(ctx context.Context, r row) error {
 // openSpanFile opens a file of spans. One that is damaged is put aside: nobody's order waits for an
 // explanation.
 func (w *wiring) openSpanFile(ctx context.Context, path string) (*spandb.DB, error) {
-	db, err := spandb.Open(ctx, path, w.now)
+	db, err := spandb.Open(ctx, path)
 	if err == nil || errors.Is(err, store.ErrInUse) || errors.Is(err, store.ErrNewVersion) {
 		return db, err
 	}
@@ -80,7 +80,7 @@ func (w *wiring) openSpanFile(ctx context.Context, path string) (*spandb.DB, err
 	if err := os.Rename(path, aside); err != nil {
 		return nil, fmt.Errorf("put %s aside: %w", path, err)
 	}
-	return spandb.Open(ctx, path, w.now)
+	return spandb.Open(ctx, path)
 }
 
 // observe records the module's requests, where it keeps spans of its own (flow.Observer).

@@ -96,7 +96,7 @@ func (i instance) status(ctx context.Context) processStatus {
 		p.Problem = err.Error()
 		return p
 	}
-	p.Ready = ready
+	p.Ready, p.Problem = ready, says.Books
 	maps.Copy(p.Modules, says.Modules)
 	maps.Copy(p.Peers, says.Peers)
 	return p

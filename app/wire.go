@@ -71,6 +71,7 @@ type wiring struct {
 	counts    *counts
 	spans     map[string]*moduleSpans
 	closers   []io.Closer
+	runs      *rundb.DB // nil: the orchestrator is elsewhere
 
 	skills       []skills.Manifest       // beside the built-in ones
 	capabilities []capability.Definition // theirs
@@ -148,6 +149,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		return nil, err
 	}
 	w.closeLater(db)
+	w.runs = db
 	model, err := w.model(ctx)
 	if err != nil {
 		return nil, err

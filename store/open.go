@@ -19,7 +19,9 @@ import (
 
 // DB is one database file. Writes go through Tx, reads through Read.
 type DB struct {
+	path   string
 	lock   *os.File // nil: others may have the file open
+	room   *room
 	writer *writer
 	reader *sql.DB // query_only
 }
@@ -62,7 +64,7 @@ func opened(ctx context.Context, path string, migrations fs.FS, d Durability, lo
 }
 
 func open(ctx context.Context, path string, migrations fs.FS, d Durability, lock func(path string) (*os.File, error)) (_ *DB, err error) {
-	db := &DB{}
+	db := &DB{path: path}
 	defer func() {
 		if err != nil {
 			_ = db.Close()
@@ -82,6 +84,7 @@ func open(ctx context.Context, path string, migrations fs.FS, d Durability, lock
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
+	db.room = openRoom(path, d)
 	if err := db.openWriter(ctx, path, d); err != nil {
 		return nil, err
 	}
@@ -134,8 +137,13 @@ func checkFTS5(ctx context.Context, db queryer) error {
 	return nil
 }
 
-// Ping tells whether the database answers.
-func (db *DB) Ping(ctx context.Context) error { return db.reader.PingContext(ctx) }
+// Ping tells whether the database answers, and can be written.
+func (db *DB) Ping(ctx context.Context) error {
+	if db.room != nil && db.room.isFull() {
+		return errFull(nil)
+	}
+	return db.reader.PingContext(ctx)
+}
 
 // Read gives the pool of connections that cannot write.
 func (db *DB) Read() *sql.DB { return db.reader }

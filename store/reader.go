@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 )
 
@@ -32,7 +31,7 @@ func openReader(ctx context.Context, path string, migrations fs.FS) (_ *DB, err 
 	if err != nil {
 		return nil, err
 	}
-	reader, err := sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_query_only=on&_busy_timeout=5000")
+	reader, err := sql.Open("sqlite3", reading(path))
 	if err != nil {
 		return nil, err
 	}

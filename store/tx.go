@@ -28,9 +28,17 @@ func (tx *Tx) QueryRowContext(ctx context.Context, query string, args ...any) *s
 // another, so fn never meets a locked database; those that wait for their turn are committed together,
 // and Tx returns after the commit. fn must not call Tx itself, gives every error back, and may run again
 // when others' transactions broke the commit: what it leaves outside of the database is what its last run
-// left. When ctx ends before fn has, nothing is written.
+// left. When ctx ends before fn has, nothing is written. On a full disk it is a fault storage_full, and one
+// unavailable while another program keeps the database locked.
 func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
-	return db.writer.do(ctx, fn)
+	if db.room.isFull() {
+		return errFull(nil)
+	}
+	err := classify(db.writer.do(ctx, fn))
+	if IsFull(err) {
+		db.room.giveUp()
+	}
+	return err
 }
 
 // Commits counts the commits so far; many transactions may share one.

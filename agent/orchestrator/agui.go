@@ -80,6 +80,11 @@ func (m *Module) followRun(c echo.Context) error {
 	if cursor.Seq > r.Head {
 		return fault.New(fault.Invalid, "Last-Event-ID or after: the run has no event %d yet", cursor.Seq)
 	}
+	if r.Status.Final() { // its events go together, so the last one tells
+		if _, err := m.deps.Runs.Events(c.Request().Context(), r.ID, r.Head-1); err != nil {
+			return err
+		}
+	}
 	c.Response().Header().Set("X-Run-Id", r.ID)
 	w, err := sse.NewWriter(c.Response())
 	if err != nil {

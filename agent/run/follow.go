@@ -104,6 +104,10 @@ func (f *follower) follow(ctx context.Context) bool {
 		if f.ended || f.stopped {
 			return f.ended
 		}
+		if err := f.s.live.troubled(f.runID); err != nil {
+			f.yield(Update{}, err)
+			return false
+		}
 		if f.messageID != "" && f.messageID == messageID && !f.show(said) {
 			return false
 		}

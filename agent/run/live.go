@@ -21,6 +21,7 @@ type liveRun struct {
 	said      []byte
 	pending   bool // watchers will be woken for text
 	watchers  int
+	trouble   error // why nothing of the run can be written at present
 }
 
 func newLive() *live { return &live{runs: map[string]*liveRun{}} }
@@ -34,13 +35,42 @@ func (l *live) run(runID string) *liveRun {
 	return r
 }
 
-// notify wakes the watchers of a run.
+// notify wakes the watchers of a run of which something was written.
 func (l *live) notify(runID string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.runs[runID]; r != nil {
+		r.trouble = nil
+		r.wake()
+	}
+}
+
+// tell wakes the watchers of a run for text.
+func (l *live) tell(runID string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.runs[runID]; r != nil {
 		r.wake()
 	}
+}
+
+// trouble tells the watchers of a run that nothing of it can be written, until something is.
+func (l *live) trouble(runID string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.run(runID)
+	r.trouble = err
+	r.wake()
+}
+
+// troubled tells why nothing of a run can be written, or nil.
+func (l *live) troubled(runID string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.runs[runID]; r != nil {
+		return r.trouble
+	}
+	return nil
 }
 
 func (r *liveRun) wake() {
@@ -60,7 +90,7 @@ func (l *live) say(runID, messageID, delta string) {
 	r.said = append(r.said, delta...)
 	if !r.pending {
 		r.pending = true
-		time.AfterFunc(coalesce, func() { l.notify(runID) })
+		time.AfterFunc(coalesce, func() { l.tell(runID) })
 	}
 }
 

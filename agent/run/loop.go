@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
 )
@@ -15,6 +16,9 @@ import (
 // written does not.
 func (s *Service) work(ctx context.Context, w *worker) {
 	err := s.guardedSteps(ctx, w)
+	if fault.CodeOf(err) == fault.StorageFull && !takenFrom(ctx) {
+		err = s.endFull(ctx, w.runID, err)
+	}
 	s.release(ctx, w)
 	if err == nil || takenFrom(ctx) {
 		return
@@ -128,10 +132,8 @@ func (s *Service) load(ctx context.Context, runID string) (agent.Journal, error)
 // append writes a step and wakes the watchers. A step that the run has moved past is dropped: the next
 // look at the journal shows why.
 func (s *Service) append(ctx context.Context, step agent.Step) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
-	defer stop()
 	step.At = s.deps.Now()
-	err := s.deps.Store.Append(ctx, step)
+	err := s.put(ctx, step)
 	if errors.Is(err, agent.ErrStale) {
 		flow.Log(ctx).Debug().Str("runId", step.RunID).Msg("step dropped: the run has moved on")
 		return err

@@ -55,6 +55,7 @@ func allowed() map[string]string {
 		"store/rundb":           "store agent agent/order capability skills",
 		"store/catalogdb":       "store mcp/catalog",
 		"store/spandb":          "store",
+		"store/storetest":       "store",
 	}
 }
 
@@ -77,8 +78,8 @@ func doors() map[string]string {
 
 const module = "agentmesh"
 
-// testOnly is the folder that only tests may import.
-const testOnly = "app/meshtest"
+// testOnly are the folders that only tests may import.
+func testOnly() []string { return []string{"app/meshtest", "store/storetest"} }
 
 // pkg is what go list tells of a package.
 type pkg struct {
@@ -115,9 +116,12 @@ func breaches(packages []pkg, allowed, doors map[string]string) []string {
 
 // mayImport judges an import that is not a test's. Tests may join any packages of ours.
 func mayImport(name, rule, path string) bool {
+	for _, folder := range testOnly() {
+		if path == folder || below(path, folder) {
+			return name == folder || below(name, folder)
+		}
+	}
 	switch {
-	case path == testOnly || below(path, testOnly):
-		return name == testOnly || below(name, testOnly)
 	case path == name || below(path, "app/platform"):
 		return true
 	case path == "app":

@@ -64,10 +64,9 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 // Close closes the database.
 func (c *DB) Close() error { return c.db.Close() }
 
-// Ping tells whether the database answers.
+// Ping tells whether the database answers, and can be written.
 func (c *DB) Ping(ctx context.Context) error {
-	var one int
-	if err := c.db.Read().QueryRowContext(ctx, `SELECT 1`).Scan(&one); err != nil {
+	if err := c.db.Ping(ctx); err != nil {
 		return fmt.Errorf("ping catalog: %w", err)
 	}
 	return nil

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	_ "embed"
-
 	"agentmesh/app/platform/fault"
 	"agentmesh/mcp/catalog"
 	"agentmesh/store/catalogdb"
@@ -150,36 +148,4 @@ func TestInvariant_HasTeeth(t *testing.T) {
 			t.Errorf("%s: nothing was found", name)
 		}
 	}
-}
-
-//go:embed migrations/0001_catalog.sql
-var firstSchema string
-
-// A database of the first schema keeps its ledger.
-func TestMigrate_KeepsTheLedger(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "catalog.db")
-	raw, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = raw.ExecContext(t.Context(), firstSchema+`
-		INSERT INTO dishes VALUES ('food-001', '水煮牛肉', 'Sichuan boiled beef', 'meat', '', '', 3200, 40, 38, 1, 0, '[]', '[]', '[1]');
-		INSERT INTO reservations VALUES ('k', 'COMMITTED', 'h', 'ann', 0, '', 'null', 0, 0);
-		INSERT INTO reservation_lines VALUES ('k', 'food-001', 2, 3200);
-		INSERT INTO stock_ledger (rkey, dish_id, delta, why, ts) VALUES ('k', 'food-001', -2, 'reserve', 0);
-		PRAGMA user_version = 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = raw.Close()
-	db := openAt(t, path, newClock())
-	checkBooks(t, db)
-	edit(t, db, catalog.Edit{ID: "food-001", Add: ptr(1)})
-	got, err := db.Return(t.Context(), "k")
-	wantState(t, got, err, catalog.Returned)
-	if got := stock(t, db, "food-001"); got != 41 {
-		t.Errorf("got %d, want 41", got)
-	}
-	checkBooks(t, db)
 }

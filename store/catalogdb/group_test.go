@@ -1,8 +1,6 @@
 package catalogdb_test
 
 import (
-	"database/sql"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -180,28 +178,4 @@ func TestGroup_CommitsOne(t *testing.T) {
 		t.Errorf("got %v, want one COMMITTED and one RELEASED", states)
 	}
 	wantStock(t, db, "in the end", "food-001", want)
-}
-
-// TestGroup_Migration: holds from before there were groups belong to the invocation in their key.
-func TestGroup_Migration(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "catalog.db")
-	clock := newClock()
-	db := openAt(t, path, clock)
-	reserve(t, db, request("inv-1/1", "anna", line("food-001", 2)))
-	_ = db.Close()
-	raw, err := sql.Open("sqlite3", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, undo := range []string{`DROP INDEX reservations_group`, `ALTER TABLE reservations DROP COLUMN grp`, `DROP TABLE price_ledger`, `PRAGMA user_version = 1`} {
-		if _, err := raw.Exec(undo); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_ = raw.Close()
-	again := openAt(t, path, clock)
-	all := stock(t, again, "food-001") + 2
-	reserve(t, again, alternative("inv-1", "2", line("food-001", 3)))
-	wantStock(t, again, "edited after the migration", "food-001", all-3)
 }

@@ -33,7 +33,7 @@ func (c *DB) take(ctx context.Context, r catalog.Request, state catalog.State) (
 	if err != nil {
 		return catalog.Reservation{}, err
 	}
-	return c.change(ctx, r.Key, func(t *txn) (catalog.Reservation, error) {
+	return c.change(ctx, c.db.Tx, r.Key, func(t *txn) (catalog.Reservation, error) {
 		if err := t.expireDue(ctx); err != nil {
 			return catalog.Reservation{}, err
 		}
@@ -50,7 +50,7 @@ func (c *DB) take(ctx context.Context, r catalog.Request, state catalog.State) (
 
 // Commit makes a hold final and releases its alternatives. A late one gives its stock back instead.
 func (c *DB) Commit(ctx context.Context, key string) (catalog.Reservation, error) {
-	return c.change(ctx, key, func(t *txn) (catalog.Reservation, error) {
+	return c.change(ctx, c.db.Tx, key, func(t *txn) (catalog.Reservation, error) {
 		rec, err := t.known(ctx, key)
 		switch {
 		case err != nil:
@@ -69,7 +69,7 @@ func (c *DB) Commit(ctx context.Context, key string) (catalog.Reservation, error
 
 // Release gives a hold's stock back, or leaves a tombstone under an unknown key.
 func (c *DB) Release(ctx context.Context, key, reason string) (catalog.Reservation, error) {
-	return c.change(ctx, key, func(t *txn) (catalog.Reservation, error) {
+	return c.change(ctx, c.db.End, key, func(t *txn) (catalog.Reservation, error) {
 		rec, err := t.load(ctx, key)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -88,7 +88,7 @@ func (c *DB) Release(ctx context.Context, key, reason string) (catalog.Reservati
 
 // Return gives the stock of a committed reservation back.
 func (c *DB) Return(ctx context.Context, key string) (catalog.Reservation, error) {
-	return c.change(ctx, key, func(t *txn) (catalog.Reservation, error) {
+	return c.change(ctx, c.db.End, key, func(t *txn) (catalog.Reservation, error) {
 		rec, err := t.known(ctx, key)
 		switch {
 		case err != nil:
@@ -103,7 +103,7 @@ func (c *DB) Return(ctx context.Context, key string) (catalog.Reservation, error
 // Reservation reads a reservation. One whose time is over is ended first, so that nobody is told of a
 // hold that is none.
 func (c *DB) Reservation(ctx context.Context, key string) (catalog.Reservation, error) {
-	return c.change(ctx, key, func(t *txn) (catalog.Reservation, error) {
+	return c.change(ctx, c.db.End, key, func(t *txn) (catalog.Reservation, error) {
 		rec, err := t.known(ctx, key)
 		if err != nil {
 			return catalog.Reservation{}, err
@@ -118,7 +118,7 @@ func (c *DB) Reservation(ctx context.Context, key string) (catalog.Reservation, 
 // Expire ends the holds whose time was over at now.
 func (c *DB) Expire(ctx context.Context, now time.Time) (int, error) {
 	n := 0
-	err := c.db.Tx(ctx, func(tx *store.Tx) error {
+	err := c.db.End(ctx, func(tx *store.Tx) error {
 		t := &txn{tx: tx, now: now}
 		if err := t.expireDue(ctx); err != nil {
 			return err
@@ -132,10 +132,13 @@ func (c *DB) Expire(ctx context.Context, now time.Time) (int, error) {
 	return n, nil
 }
 
+// transaction is Tx or End of a database.
+type transaction func(context.Context, func(*store.Tx) error) error
+
 // change runs one operation on a reservation in a transaction.
-func (c *DB) change(ctx context.Context, key string, fn func(*txn) (catalog.Reservation, error)) (catalog.Reservation, error) {
+func (c *DB) change(ctx context.Context, write transaction, key string, fn func(*txn) (catalog.Reservation, error)) (catalog.Reservation, error) {
 	var out catalog.Reservation
-	err := c.db.Tx(ctx, func(tx *store.Tx) error {
+	err := write(ctx, func(tx *store.Tx) error {
 		var err error
 		out, err = fn(&txn{tx: tx, now: c.now()})
 		return err

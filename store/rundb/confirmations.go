@@ -83,7 +83,11 @@ func decisionOf(c agent.Confirmation) agent.Decision {
 // and the step opens none, the run goes on.
 func (db *DB) Decide(ctx context.Context, id string, d agent.Decision, s agent.Step) (agent.Confirmation, bool, error) {
 	won, queued := false, false
-	err := db.Tx(ctx, func(tx *store.Tx) (err error) {
+	write := db.End
+	if d.Status == agent.ConfirmationConfirmed {
+		write = db.Tx // a yes begins something
+	}
+	err := write(ctx, func(tx *store.Tx) (err error) {
 		if won, err = closeConfirmation(ctx, tx, id, d); err != nil || !won {
 			return err
 		}

@@ -125,3 +125,5 @@ func wantStatus(t *testing.T, db *rundb.DB, user, id string, want agent.Status) 
 		t.Errorf("%s: got %s, want %s", id, got, want)
 	}
 }
+
+func moment(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -14,7 +14,11 @@ import (
 // Append writes a step, whole or not at all.
 func (db *DB) Append(ctx context.Context, s agent.Step) error {
 	queued := false
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	write := db.Tx
+	if s.To.Final() {
+		write = db.End
+	}
+	err := write(ctx, func(tx *store.Tx) error {
 		n, err := db.advance(ctx, tx, s)
 		if err != nil {
 			return err
@@ -190,8 +194,24 @@ func (db *DB) Events(ctx context.Context, runID string, after int64) ([]agent.Ev
 	if err != nil || len(events) > 0 {
 		return events, err
 	}
-	var there int
-	return events, notFound(db.Read().QueryRowContext(ctx, `SELECT 1 FROM runs WHERE id = ?`, runID).Scan(&there))
+	var head int64
+	if err := db.Read().QueryRowContext(ctx, `SELECT head FROM runs WHERE id = ?`, runID).Scan(&head); err != nil {
+		return events, notFound(err)
+	}
+	if head > after {
+		return nil, db.eventsGone(ctx, runID)
+	}
+	return events, nil
+}
+
+// eventsGone tells a run whose events were pruned from one whose next event came just now.
+func (db *DB) eventsGone(ctx context.Context, runID string) error {
+	var left int
+	err := db.Read().QueryRowContext(ctx, `SELECT count(*) FROM run_events WHERE run_n = (SELECT n FROM runs WHERE id = ?)`, runID).Scan(&left)
+	if err == nil && left == 0 {
+		return agent.ErrEventsGone
+	}
+	return err
 }
 
 // Journal gives all that a run resumes from, as of one moment.

@@ -20,7 +20,7 @@ func OpenShared(ctx context.Context, path string) (*DB, error) {
 // Claim takes a RUNNING run for a process, if nobody else's lease is on it.
 func (db *DB) Claim(ctx context.Context, runID, owner string, now, until time.Time) (agent.Lease, error) {
 	lease := agent.Lease{RunID: runID, Owner: owner, Until: until}
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	err := db.End(ctx, func(tx *store.Tx) error {
 		err := tx.QueryRowContext(ctx, `UPDATE runs SET owner = ?, epoch = epoch + 1, lease_until = ?
 			WHERE id = ? AND state = 1 AND (owner = ? OR lease_until <= ?) RETURNING epoch`,
 			owner, stamp(until), runID, owner, stamp(now)).Scan(&lease.Epoch)
@@ -38,7 +38,7 @@ func (db *DB) Claim(ctx context.Context, runID, owner string, now, until time.Ti
 // Renew prolongs leases that still hold. It lists the runs whose lease is another's by now or that have ended,
 // and those that somebody wants cancelled.
 func (db *DB) Renew(ctx context.Context, leases []agent.Lease, until time.Time) (lost, cancelled []string, err error) {
-	err = db.Tx(ctx, func(tx *store.Tx) error {
+	err = db.End(ctx, func(tx *store.Tx) error {
 		lost, cancelled = nil, nil
 		for _, l := range leases {
 			var why string
@@ -60,7 +60,7 @@ func (db *DB) Renew(ctx context.Context, leases []agent.Lease, until time.Time) 
 
 // Release gives a lease up, so that any process may claim the run at once.
 func (db *DB) Release(ctx context.Context, l agent.Lease) error {
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	err := db.End(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE runs SET owner = '', lease_until = 0 WHERE id = ? AND epoch = ? AND owner = ?`, l.RunID, l.Epoch, l.Owner)
 		return err
 	})
@@ -75,7 +75,7 @@ func (db *DB) ReleaseDead(ctx context.Context) error {
 	if !db.Exclusive() {
 		return nil
 	}
-	return db.Tx(ctx, func(tx *store.Tx) error {
+	return db.End(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE runs SET owner = '', lease_until = 0 WHERE state < 10 AND lease_until > 0`)
 		if err != nil {
 			return fmt.Errorf("release runs of dead processes: %w", err)

@@ -99,7 +99,7 @@ func (db *DB) Unsettled(ctx context.Context) ([]order.Order, error) {
 // Apply writes changes in a transaction of their own.
 func (db *DB) Apply(ctx context.Context, changes ...capability.Change) error {
 	queued := false
-	err := db.Tx(ctx, func(tx *store.Tx) (err error) {
+	err := db.End(ctx, func(tx *store.Tx) (err error) {
 		queued, err = applyChanges(ctx, tx, changes)
 		return err
 	})

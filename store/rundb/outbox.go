@@ -45,7 +45,7 @@ func (db *DB) Retry(ctx context.Context, n int64, at time.Time) error {
 }
 
 func (db *DB) outboxRow(ctx context.Context, update string, at, n int64) error {
-	return db.Tx(ctx, func(tx *store.Tx) error {
+	return db.End(ctx, func(tx *store.Tx) error {
 		_, err := tx.ExecContext(ctx, update, at, n)
 		return err
 	})

@@ -1,8 +1,6 @@
 package rundb_test
 
 import (
-	"database/sql"
-	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -184,39 +182,5 @@ func TestHistory_ShowsWhatRuns(t *testing.T) {
 	must(t, err)
 	if len(got) != 2 || string(got[1].Calls[0].Args) != `{"n":7}` || string(got[1].Calls[1].Args) != `{"n":1}` {
 		t.Errorf("got %+v", got)
-	}
-}
-
-// TestMigration_Edits: questions of an older program stay as they are.
-func TestMigration_Edits(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "orchestrator.db")
-	db := openAt(t, path)
-	create(t, db, "anna", "t1", "run-1")
-	begin(t, db, "run-1")
-	await(t, db, "run-1", question("conf-1", "inv-1"))
-	must(t, db.Apply(t.Context(), placed("inv-1", "anna")))
-	must(t, db.Close())
-	raw, err := sql.Open("sqlite3", path)
-	must(t, err)
-	for _, undo := range []string{
-		`ALTER TABLE confirmations DROP COLUMN kind`, `ALTER TABLE confirmations DROP COLUMN attempt`, `ALTER TABLE confirmations DROP COLUMN answer`,
-		`DROP INDEX runs_by_input`, `ALTER TABLE runs DROP COLUMN input_key`, `ALTER TABLE invocations DROP COLUMN attempts`, `ALTER TABLE invocations DROP COLUMN began_at`,
-		`DROP INDEX confirmations_one_open`, `ALTER TABLE confirmations DROP COLUMN edited`, `ALTER TABLE confirmations DROP COLUMN replaced_by`,
-		`ALTER TABLE invocations DROP COLUMN proposed`, `ALTER TABLE audit_log DROP COLUMN args_digest`,
-		`ALTER TABLE audit_log DROP COLUMN proposed_digest`, `ALTER TABLE orders DROP COLUMN quotes`, `ALTER TABLE runs DROP COLUMN origin`, `ALTER TABLE runs DROP COLUMN owner`, `ALTER TABLE runs DROP COLUMN epoch`, `ALTER TABLE runs DROP COLUMN lease_until`, `PRAGMA user_version = 4`,
-	} {
-		_, err := raw.Exec(undo)
-		must(t, err)
-	}
-	must(t, raw.Close())
-	again := openAt(t, path)
-	want := question("conf-1", "inv-1")
-	want.RunID, want.UserID, want.ThreadID = "run-1", "anna", "t1"
-	if got, err := again.Confirmation(t.Context(), "anna", "conf-1"); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v", got, err)
-	}
-	if n, err := again.Requote(t.Context(), placed("inv-1", "anna").Order, later(1)); err != nil || n != 2 {
-		t.Errorf("got quote %d, %v, want 2", n, err)
 	}
 }

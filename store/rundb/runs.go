@@ -147,7 +147,7 @@ func (db *DB) OpenRuns(ctx context.Context) ([]agent.Run, error) {
 // RequestCancel records the wish while the run is open; the first reason stands.
 func (db *DB) RequestCancel(ctx context.Context, runID string, why agent.FinishReason) (bool, error) {
 	var open bool
-	err := db.Tx(ctx, func(tx *store.Tx) error {
+	err := db.End(ctx, func(tx *store.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE runs SET cancel_reason = CASE cancel_reason WHEN '' THEN ? ELSE cancel_reason END
 			WHERE id = ? AND state < 10`, why, runID)
 		if err != nil {

@@ -23,21 +23,18 @@ var migrations embed.FS
 
 // The limits of what is kept.
 const (
-	// Retention is how long spans are kept; older ones go at the start and once a day.
-	Retention = 30 * 24 * time.Hour
 	// MaxSpans is how many spans of one trace are given at most, the first ones.
 	MaxSpans = 2000
 
 	maxPending = 4096                   // spans that wait to be written; more are lost
 	batchTime  = 200 * time.Millisecond // how long a span waits for others
 	writeTime  = 5 * time.Second
-	pruneEvery = 24 * time.Hour
+	pruneRows  = 1000 // in one transaction
 )
 
 // DB is one module's spans.
 type DB struct {
 	db     *store.DB
-	now    func() time.Time
 	wake   chan struct{} // holds one signal: something is pending
 	stop   context.CancelFunc
 	writer sync.WaitGroup
@@ -50,8 +47,8 @@ type DB struct {
 
 var _ span.Recorder = (*DB)(nil)
 
-// Open opens or creates the file at path.
-func Open(ctx context.Context, path string, now func() time.Time) (*DB, error) {
+// Open opens or creates the file at path. Old spans go by Prune alone.
+func Open(ctx context.Context, path string) (*DB, error) {
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -60,10 +57,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{db: db, now: now, wake: make(chan struct{}, 1)}
-	if err := d.prune(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.Close())
-	}
+	d := &DB{db: db, wake: make(chan struct{}, 1)}
 	ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	d.writer.Go(func() { d.work(ctx) })
 	return d, nil
@@ -109,16 +103,9 @@ func (d *DB) Close() error {
 func (d *DB) work(ctx context.Context) {
 	beyond := context.WithoutCancel(ctx)
 	defer d.flush(beyond)
-	day := time.NewTicker(pruneEvery)
-	defer day.Stop()
 	for {
 		select {
 		case <-d.wake:
-		case <-day.C:
-			if err := d.prune(beyond); err != nil {
-				flow.Log(ctx).Warn().Err(err).Msg("old spans are still there")
-			}
-			continue
 		case <-ctx.Done():
 			return
 		}
@@ -131,17 +118,45 @@ func (d *DB) work(ctx context.Context) {
 	}
 }
 
-// prune drops what is older than Retention.
-func (d *DB) prune(ctx context.Context) error {
-	err := d.db.Tx(ctx, func(tx *store.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM spans WHERE started_at < ?`, d.now().Add(-Retention).UnixMicro())
+// Prune drops the spans that began before a time, and counts them; a dry one only counts.
+func (d *DB) Prune(ctx context.Context, before time.Time, dry bool) (int, error) {
+	if dry {
+		var n int
+		if err := d.db.Read().QueryRowContext(ctx, `SELECT count(*) FROM spans WHERE started_at < ?`, before.UnixMicro()).Scan(&n); err != nil {
+			return 0, fmt.Errorf("count old spans: %w", err)
+		}
+		return n, nil
+	}
+	for all := 0; ; {
+		n, err := d.drop(ctx, before)
+		all += n
+		if err != nil || n == 0 {
+			return all, err
+		}
+	}
+}
+
+func (d *DB) drop(ctx context.Context, before time.Time) (n int, err error) {
+	err = d.db.Tx(ctx, func(tx *store.Tx) error {
+		gone, err := tx.ExecContext(ctx, `DELETE FROM spans WHERE n IN (SELECT n FROM spans WHERE started_at < ? LIMIT ?)`, before.UnixMicro(), pruneRows)
+		if err != nil {
+			return err
+		}
+		rows, err := gone.RowsAffected()
+		n = int(rows)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("drop old spans: %w", err)
+		return 0, fmt.Errorf("drop old spans: %w", err)
 	}
-	return nil
+	return n, nil
 }
+
+// Compact gives the room of what was dropped back to the disk.
+func (d *DB) Compact(ctx context.Context) error { return d.db.Compact(ctx) }
+
+// Checkpoint empties the file's WAL.
+func (d *DB) Checkpoint(ctx context.Context) error { return d.db.Checkpoint(ctx) }
 
 // flush writes what is pending; when it returns, all that was recorded before is in the file, or lost.
 func (d *DB) flush(ctx context.Context) {

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"agentmesh/app/platform/span"
@@ -18,9 +17,9 @@ const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 func noon() time.Time { return time.Date(2026, 11, 30, 4, 0, 0, 0, time.UTC) }
 
-func open(t *testing.T, path string, now time.Time) *spandb.DB {
+func open(t *testing.T, path string) *spandb.DB {
 	t.Helper()
-	db, err := spandb.Open(t.Context(), path, func() time.Time { return now })
+	db, err := spandb.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +45,7 @@ func sample(id string) span.Span {
 
 func TestSpans_AreReadAsSoonAsTheyAreRecorded(t *testing.T) {
 	t.Parallel()
-	db := open(t, filepath.Join(t.TempDir(), "food.db"), noon())
+	db := open(t, filepath.Join(t.TempDir(), "food.db"))
 	want := sample("0000000000000001")
 	db.Record(want)
 	elsewhere := sample("0000000000000002")
@@ -57,34 +56,33 @@ func TestSpans_AreReadAsSoonAsTheyAreRecorded(t *testing.T) {
 	}
 }
 
-func TestSpans_SurviveACloseAndGoWhenTheyAreOld(t *testing.T) {
+func TestSpans_SurviveACloseAndArePrunedWhenTheyAreOld(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "food.db")
-	db := open(t, path, noon())
+	db := open(t, path)
 	old := sample("0000000000000001")
-	old.Start = noon().Add(-spandb.Retention + time.Hour)
+	old.Start = noon().Add(-time.Hour)
 	db.Record(old)
 	db.Record(sample("0000000000000002"))
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+	db = open(t, path)
 	for _, c := range []struct {
-		later time.Duration
-		want  int
-	}{{0, 2}, {2 * time.Hour, 1}, {spandb.Retention + time.Hour, 0}} {
-		db := open(t, path, noon().Add(c.later))
-		if got := spansOf(t, db, trace); len(got) != c.want {
-			t.Errorf("after %s: got %d spans, want %d", c.later, len(got), c.want)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
+		before     time.Time
+		dry        bool
+		gone, left int
+	}{{noon().Add(-2 * time.Hour), false, 0, 2}, {noon(), true, 1, 2}, {noon(), false, 1, 1}, {noon().Add(time.Hour), false, 1, 0}} {
+		n, err := db.Prune(t.Context(), c.before, c.dry)
+		if got := spansOf(t, db, trace); err != nil || n != c.gone || len(got) != c.left {
+			t.Errorf("before %s: got %d gone, %v, %d left, want %d and %d", c.before, n, err, len(got), c.gone, c.left)
 		}
 	}
 }
 
 func TestRecord_ManyAtOnce(t *testing.T) {
 	t.Parallel()
-	db := open(t, filepath.Join(t.TempDir(), "food.db"), noon())
+	db := open(t, filepath.Join(t.TempDir(), "food.db"))
 	var all sync.WaitGroup
 	for i := range 10 {
 		all.Go(func() {
@@ -102,35 +100,10 @@ func TestRecord_ManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestSpans_GoWhileTheProgramRuns: nobody has to start it anew for that.
-func TestSpans_GoWhileTheProgramRuns(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		db, err := spandb.Open(t.Context(), filepath.Join(t.TempDir(), "food.db"), time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := sample("0000000000000001")
-		s.Start = time.Now()
-		db.Record(s)
-		if got := spansOf(t, db, trace); len(got) != 1 {
-			t.Errorf("got %d spans at first, want one", len(got))
-		}
-		time.Sleep(spandb.Retention + 25*time.Hour)
-		synctest.Wait()
-		if got := spansOf(t, db, trace); len(got) != 0 {
-			t.Errorf("got %d spans after their time, want none", len(got))
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestSpans_AReaderWhoLeavesLosesNothing: the batch that a read writes first is everybody's.
 func TestSpans_AReaderWhoLeavesLosesNothing(t *testing.T) {
 	t.Parallel()
-	db := open(t, filepath.Join(t.TempDir(), "food.db"), noon())
+	db := open(t, filepath.Join(t.TempDir(), "food.db"))
 	db.Record(sample("0000000000000001"))
 	ctx, leave := context.WithCancel(t.Context())
 	leave()

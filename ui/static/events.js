@@ -63,7 +63,8 @@ function Inspector({ runId, startedAt }) {
       <${Copy} events=${chosen} />
       ${!authorization().Authorization && html`<a href=${`/api/v1${path}`} target="_blank" rel="noopener" data-testid="events-raw">${t('events.raw')}</a>`}
     </div>
-    ${error && html`<p class="state is-bad" role="alert">${t('events.error', { why: why(error) })}</p>`}
+    ${error?.status === 410 && html`<p class="state" role="status" data-testid="events-gone">${t('events.gone')}</p>`}
+    ${error && error.status !== 410 && html`<p class="state is-bad" role="alert">${t('events.error', { why: why(error) })}</p>`}
     <ol class="event-list">
       ${chosen.slice(0, most).map((event, i) => html`<li key=${i}><details>
         <summary><code>${event.type}</code><span class="event-hint">${hint(event)}</span>

@@ -103,7 +103,7 @@ function Working({ turn }) {
 }
 
 function Failure({ error }) {
-  const known = { network: 'error.network', lost: 'error.lost' }[error?.code];
+  const known = { network: 'error.network', lost: 'error.lost', storage_full: 'error.storage_full' }[error?.code];
   const why = known ? t(known) : error?.message;
   return html`<p class="state is-bad" role="alert" data-testid="turn-error">
     <${Icon} name="warn" size="16" /><span><strong>${t('chat.failed')}</strong>${why && ` · ${why}`}</span>

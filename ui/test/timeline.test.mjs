@@ -111,6 +111,19 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('events that are no longer kept are said to be so, and the rest is shown', async () => {
+    const other = await visitor(browser);
+    await other.page.route('**/events', (route) => route.fulfill({
+      status: 410, contentType: 'application/problem+json', json: { code: 'gone', detail: 'the events of this run are no longer kept' },
+    }));
+    await openRun(other, run);
+    await other.at('events').locator('summary').first().click();
+    await until('the word', async () => /已过保留期/.test(await other.at('events-gone').innerText().catch(() => '')));
+    assert.match(await other.at('run-status').innerText(), /完成/);
+    assert.deepEqual(other.faults.filter((fault) => !/410/.test(fault)), []);
+    await other.page.context().close();
+  });
+
   test('a run that waits is followed to its end', async () => {
     const other = await visitor(browser);
     await other.ask('帮我订一份水煮牛肉。');

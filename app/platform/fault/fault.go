@@ -26,6 +26,7 @@ const (
 	RateLimited Code = "rate_limited"
 	Timeout     Code = "timeout"
 	Cancelled   Code = "cancelled"
+	StorageFull Code = "storage_full"
 	Internal    Code = "internal"
 )
 

@@ -28,6 +28,8 @@ func Status(code Code) int {
 		return http.StatusGatewayTimeout
 	case Cancelled:
 		return 499
+	case StorageFull:
+		return http.StatusInsufficientStorage
 	}
 	return http.StatusInternalServerError
 }

@@ -69,6 +69,7 @@ export default {
 
   'error.network': 'The server does not answer. Please try again later.',
   'error.unknown': 'Something went wrong: {detail}',
+  'error.storage_full': 'The disk of the server is full: nothing can be taken in or changed until there is room again.',
   'error.confirmation_open': 'Something here waits for your decision. Please decide it first, then send your message.',
   'error.lost': 'The server no longer knows this run; it may have been cleaned up.',
   'error.stop': 'It could not be stopped: {detail}',
@@ -200,6 +201,7 @@ export default {
   'reason.policy': 'A rule forbids it',
   'reason.conflict': 'Price or stock changed',
   'reason.unavailable': 'The canteen did not answer',
+  'reason.storage_full': 'The disk of the server was full',
   'reason.timeout': 'The canteen took too long',
   'reason.internal': 'An internal error',
   'reason.invalid': 'The order was not valid',
@@ -366,6 +368,7 @@ export default {
   'events.all': 'All ({count})',
   'events.copy': 'Copy as JSON',
   'events.raw': 'Open the raw stream',
+  'events.gone': 'The events of this run are no longer kept; its messages and orders are.',
   'events.error': 'The events could not be read: {why}',
 
   'sample.who': 'Who are you?',

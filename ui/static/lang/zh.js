@@ -69,6 +69,7 @@ export default {
 
   'error.network': '连不上服务器，请稍后再试。',
   'error.unknown': '出了点问题：{detail}',
+  'error.storage_full': '服务器磁盘已满：在腾出空间之前，无法接收新消息或做任何更改。',
   'error.confirmation_open': '这里还有一件事等你决定，请先处理它，再发新消息。',
   'error.lost': '服务器上找不到这次处理，可能已经清理。',
   'error.stop': '没能停止：{detail}',
@@ -200,6 +201,7 @@ export default {
   'reason.policy': '规则不允许',
   'reason.conflict': '价格或库存有变化',
   'reason.unavailable': '食堂服务没有响应',
+  'reason.storage_full': '服务器磁盘已满',
   'reason.timeout': '食堂服务超时',
   'reason.internal': '服务内部出错',
   'reason.invalid': '订单内容有误',
@@ -366,6 +368,7 @@ export default {
   'events.all': '全部（{count}）',
   'events.copy': '复制为 JSON',
   'events.raw': '打开原始事件流',
+  'events.gone': '这次运行的事件已过保留期，不再保存；消息和订单都还在。',
   'events.error': '事件没有读到：{why}',
 
   'sample.who': '你是谁？',
