@@ -10,7 +10,7 @@ GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test check go-test node-test fmt golden fuzz bench cover figures tools clean compiler
+.PHONY: help serve build test check go-test node-test fmt golden crash fuzz bench buyers soak writers cover figures tools clean compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ fmt: tools ## format the Go code
 golden: ## rewrite the golden files
 	go test ./app ./agent/orchestrator ./agent/agui ./store/catalogdb ./store/rundb ./store/spandb -run Golden -update
 
+crash: compiler ## kill the program KILLS times (200) as SEED says and judge what is left; MUTANT leaves out a rule
+	KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) MUTANT=$(MUTANT) go test -count=1 -timeout 90m -v -run '^TestCrash$$' ./app/crash
+
 fuzz: ## run each fuzz target for a minute
 	@for t in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 		for f in $$(grep -oE '^func Fuzz[A-Za-z]+' $$t | cut -c6-); do \
@@ -65,6 +68,20 @@ fuzz: ## run each fuzz target for a minute
 
 bench: ## measure what the journal costs a run, plain and with one tool
 	go test -run '^$$' -bench Journal -benchtime 10000x -count 3 ./store/rundb
+
+RUNS    ?= 20000
+WAITING ?= 200
+ROUNDS  ?= 20
+FOR     ?= 30s
+
+buyers: compiler ## fifty people want ten portions at once, ROUNDS times, over TCP
+	go test ./app -run '^TestBuyers$$' -count 1 -v -timeout 30m -buyers.rounds=$(ROUNDS)
+
+soak: compiler ## RUNS runs of every kind beside WAITING open questions; what must not grow is printed and checked
+	go test ./app -run '^TestSoak$$' -count 1 -v -timeout 4h -soak.runs=$(RUNS) -soak.waiting=$(WAITING)
+
+writers: compiler ## fifty clients write at once FOR a while; nothing may be lost
+	go test ./app -run '^TestWriters$$' -count 1 -v -timeout 30m -writers.time=$(FOR)
 
 cover: ## test coverage by package
 	go test -cover ./...

@@ -111,7 +111,7 @@ func TestCatalogCommand_NoCatalog(t *testing.T) {
 	}
 }
 
-// hitl-world-changed: whatever the operator does while a question is open, nothing is sold at another price
+// Whatever the operator does while a question is open, nothing is sold at another price
 // than the person saw, nor more than there is, and the books agree.
 func TestCatalogCommand_UnderAnOpenQuestion(t *testing.T) {
 	t.Parallel()

@@ -263,3 +263,15 @@ func writeFile(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestServeRefusesUnknownFaults: a fault that cannot be put must not be taken for one that was survived.
+func TestServeRefusesUnknownFaults(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "mesh.yaml")
+	for value, want := range map[string]string{"order.commit.after=explode": "explode", "order.nowhere=kill": "no such point"} {
+		writeFile(t, file, "agentmesh-failpoints: "+value+"\n")
+		if status, _, errs := run("serve", "--config", file, "--data", t.TempDir(), "--listen", "127.0.0.1:0"); status != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s: got %d %s, want %q", value, status, errs, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"agentmesh/agent/openai"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/redact"
 )
 
@@ -44,6 +45,7 @@ type Config struct {
 	InternalKey string
 	APIKeys     string
 	Key         string
+	Failpoints  string
 }
 
 // setting is one row of the table from which flags, environment variables and help are made.
@@ -106,6 +108,7 @@ func settings(c *Config) []setting {
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
 		secret("AGENTMESH_API_KEYS", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
 		secret("AGENTMESH_KEY", "your own key, which commands such as trace send where keys are configured", &c.Key),
+		text("", failpoint.Env, "", "faults put into this process, for tests of what it survives (docs/durability.md)", &c.Failpoints),
 		secret("AGENTMESH_INTERNAL_KEY", "key by which the modules know each other; random when empty", &c.InternalKey),
 	}
 }

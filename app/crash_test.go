@@ -164,7 +164,7 @@ func awaitSettled(t *testing.T, m *meshtest.Mesh) {
 	t.Error("an order is still PLACING")
 }
 
-// hitl-double-click, hitl-approve-and-deny-at-once, order-oversell: many at once, on the whole mesh.
+// One user with more orders than may be held, and four answers at once to each that is asked about.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	m := meshtest.Start(t, meshtest.Options{})

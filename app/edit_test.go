@@ -223,55 +223,6 @@ func TestEditSoldOut(t *testing.T) {
 	checkBooks(t, m.Dir)
 }
 
-// hitl-world-changed: a yes to a price that is none any more is asked again with the new one, edited or not,
-// and never ordered at a price that the person has not seen.
-func TestPriceChangesUnderTheCard(t *testing.T) {
-	t.Parallel()
-	for name, args := range map[string]string{"a plain yes": "", "an edited yes": twoPortions} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := meshtest.Start(t, meshtest.Options{})
-			before := stock(t, m, "food-001")
-			talk := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
-			q := talk.Question()
-			execute(t, filepath.Join(m.Dir, "catalog.db"), `UPDATE dishes SET price_fen = 3500 WHERE id = 'food-001'`)
-			answer, portions, total := `{"confirmationId":"`+q.ID+`"}`, 1, "35.00"
-			if args != "" {
-				answer, portions, total = edited(q, args), 2, "70.00"
-			}
-			status, body := talk.Answer("confirm", answer)
-			p := problemIn(t, body)
-			if status != http.StatusConflict || p.Code != "confirmation_replaced" || p.ConfirmationID == q.ID || p.ConfirmationID != p.Confirmation.ID {
-				t.Fatalf("%d %s, want 409 with the new question", status, body)
-			}
-			again := talk.Question()
-			if again.ID != p.ConfirmationID || !strings.Contains(string(again.Summary), `"total":"`+total+`"`) {
-				t.Errorf("asked anew with %s, want %s", again.Summary, total)
-			}
-			if status, body := talk.Answer("confirm", answer); status != http.StatusConflict || problemIn(t, body).ConfirmationID != again.ID {
-				t.Errorf("the old card again: %d %s, want 409 that names the new question", status, body)
-			}
-			if status, body := talk.Answer("confirm", `{}`); status != http.StatusConflict || problemIn(t, body).Code != "confirmation_replaced" {
-				t.Errorf("a yes that names no card: %d %s, want 409", status, body)
-			}
-			if len(orders(m, "ann")) != 1 || orders(m, "ann")[0].Status != "PLACING" {
-				t.Errorf("orders before the second yes: %+v", orders(m, "ann"))
-			}
-			if status, body := talk.Decide("confirm", again); status != http.StatusOK {
-				t.Fatalf("the new question: %d %s", status, body)
-			}
-			talk.Rest()
-			if list := orders(m, "ann"); len(list) != 1 || list[0].Status != "CONFIRMED" || list[0].Total != total {
-				t.Errorf("orders: %+v, want one for %s", list, total)
-			}
-			awaitStock(t, m, before-portions)
-			awaitDelivered(t, m)
-			m.Stop()
-			checkBooks(t, m.Dir)
-		})
-	}
-}
-
 // TestEditToAnotherDish: its price was on no card yet.
 func TestEditToAnotherDish(t *testing.T) {
 	t.Parallel()

@@ -94,8 +94,8 @@ func awaitLetters(t *testing.T, box string, n int) {
 	}
 }
 
-// writer plays a model that sends one letter and then says that it is done.
-func writer(t *testing.T) *httptest.Server {
+// letterModel plays a model that sends one letter and then says that it is done.
+func letterModel(t *testing.T) *httptest.Server {
 	t.Helper()
 	letter := llmstub.ScriptCall{ID: "call-1", Name: "send_letter", Arguments: json.RawMessage(`{"to":"bob"}`)}
 	srv := httptest.NewServer(llmstub.New(&llmstub.Case{ID: "case", Turns: []llmstub.Turn{{Call: []llmstub.ScriptCall{letter}}, {Say: "好了。"}}}))
@@ -113,7 +113,7 @@ type office struct {
 
 func openOffice(t *testing.T, change func(*app.Config)) *office {
 	t.Helper()
-	box, model := t.TempDir(), writer(t)
+	box, model := t.TempDir(), letterModel(t)
 	o := meshtest.Options{Dir: t.TempDir(), With: []app.Option{letters(box)}, Change: func(c *app.Config) {
 		c.LLMBaseURL, c.LLMModel = model.URL+"/v1", "case"
 		change(c)
@@ -155,7 +155,7 @@ func TestKilledWhileALetterIsSent(t *testing.T) {
 			t.Parallel()
 			box, dir := t.TempDir(), t.TempDir()
 			answered := put(t, box, "hang")
-			p := launchWith(t, []string{theLetterbox + "=" + box, "LLM_BASE_URL=" + writer(t).URL + "/v1", "LLM_MODEL=case"}, "--listen", "127.0.0.1:0", "--data", dir)
+			p := launchWith(t, []string{theLetterbox + "=" + box, "LLM_BASE_URL=" + letterModel(t).URL + "/v1", "LLM_MODEL=case"}, "--listen", "127.0.0.1:0", "--data", dir)
 			resp, err := p.post("/api/v1/runs", meshtest.Input("t1", "写信"))
 			if err != nil {
 				t.Fatal(err)

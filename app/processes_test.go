@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +29,7 @@ const beTheProgram = "AGENTMESH_TEST_MAIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(beTheProgram) != "" {
+		go collectWhenAsked()
 		var options []app.Option
 		if box := os.Getenv(theLetterbox); box != "" {
 			options = append(options, letters(box))
@@ -34,6 +37,15 @@ func TestMain(m *testing.M) {
 		os.Exit(app.Run(os.Args[1:], os.Stdout, os.Stderr, options...))
 	}
 	os.Exit(m.Run())
+}
+
+// collectWhenAsked collects the process's garbage at each SIGUSR1, so that a test can see what lives.
+func collectWhenAsked() {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	for range asked {
+		debug.FreeOSMemory()
+	}
 }
 
 // process is a module in a process of its own.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/flow"
 )
 
@@ -41,6 +42,9 @@ func runServe(ctx context.Context, c Config, stdout, stderr io.Writer, options [
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx = flow.WithLogger(ctx, flow.NewLogger(c.secrets().Writer(stderr), c.LogLevel))
+	if err := failpoint.Arm(c.Failpoints); err != nil {
+		return err
+	}
 	a, err := New(c, options...)
 	if err != nil {
 		return err
@@ -80,6 +84,9 @@ func (a *App) greeting() string {
 	}
 	if slices.Contains(a.place.local, "orchestrator") {
 		fmt.Fprintf(&b, "  model  %s\n", model)
+	}
+	if a.config.Failpoints != "" {
+		fmt.Fprintf(&b, "  faults %s\n", a.config.Failpoints)
 	}
 	fmt.Fprintf(&b, "  data   %s\n  access %s\n", a.config.Data, access)
 	return b.String()

@@ -35,7 +35,16 @@ func validate(schema *jsonschema.Resolved, args json.RawMessage) error {
 		return fault.New(fault.Invalid, "the arguments hold more than one JSON value; send one object")
 	}
 	if err := schema.Validate(value); err != nil {
-		return fault.Wrap(err, fault.Invalid, "the arguments do not fit the schema: %s", text.Clip(err.Error(), 400))
+		return fault.Wrap(err, fault.Invalid, "the arguments do not fit the schema: %s", ends(err.Error(), 400))
 	}
 	return nil
+}
+
+// ends cuts the middle out of a long text: a refusal says at its end what would fit.
+func ends(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n/2]) + "…" + string(r[len(r)-n/2:])
 }

@@ -101,8 +101,12 @@ func open(ctx context.Context, path string, migrations fs.FS, d Durability, lock
 }
 
 // checkpointPages is how much the WAL grows, in pages of 4 KiB, before it is folded into the file. SQLite's
-// 1000 would have a busy writer fold most of the time.
-const checkpointPages = 4000
+// 1000 would have a busy writer fold most of the time. Readers may hold a fold up, so it can grow beyond; afterwards it
+// is cut back to this.
+const (
+	checkpointPages = 4000
+	pageSize        = 4096
+)
 
 func (db *DB) openWriter(ctx context.Context, path string, d Durability) error {
 	pool, err := sql.Open("sqlite3", source(path, d, ""))
@@ -115,7 +119,7 @@ func (db *DB) openWriter(ctx context.Context, path string, d Durability) error {
 	if err := checkFTS5(ctx, db.writer.conn); err != nil {
 		return err
 	}
-	_, err = db.writer.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", checkpointPages))
+	_, err = db.writer.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d", checkpointPages, checkpointPages*pageSize))
 	return err
 }
 

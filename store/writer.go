@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"agentmesh/app/platform/failpoint"
 )
 
 // maxGroup is how many transactions are committed together at most.
@@ -140,7 +142,10 @@ func (w *writer) write(group []*job) {
 		}
 		written = append(written, j)
 	}
-	if err := w.exec("COMMIT"); err != nil {
+	if failpoint.On(failpoint.Early) {
+		answer(written)
+	}
+	if err := w.commit(); err != nil {
 		_ = w.exec("ROLLBACK")
 		if len(written) == 1 {
 			written[0].end <- fmt.Errorf("commit: %w", err)
@@ -149,10 +154,25 @@ func (w *writer) write(group []*job) {
 		w.alone(written)
 		return
 	}
-	w.commits.Add(1)
+	answer(written)
+}
+
+func answer(written []*job) {
 	for _, j := range written {
 		j.end <- nil
 	}
+}
+
+func (w *writer) commit() error {
+	if err := failpoint.Hit(w.ctx, failpoint.StoreBefore); err != nil {
+		return err
+	}
+	if err := w.exec("COMMIT"); err != nil {
+		return err
+	}
+	w.commits.Add(1)
+	_ = failpoint.Hit(w.ctx, failpoint.StoreAfter) // what is committed cannot fail
+	return nil
 }
 
 // take gives those of a group whose callers still wait.
@@ -179,8 +199,7 @@ func (w *writer) one(j *job) error {
 	}
 	err := w.call(j)
 	if err == nil {
-		if err = w.exec("COMMIT"); err == nil {
-			w.commits.Add(1)
+		if err = w.commit(); err == nil {
 			return nil
 		}
 		err = fmt.Errorf("commit: %w", err)

@@ -3,6 +3,7 @@ package food
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -77,9 +78,9 @@ func quote(ctx context.Context, menu Menu, args orderArguments) (Quote, error) {
 		switch {
 		case args.Held:
 		case d.Stock <= 0:
-			return Quote{}, fault.New(fault.Conflict, "%s（%s）今天已售完 / is sold out today", d.Name, d.NameEn)
+			return Quote{}, fault.New(fault.Conflict, "%s（%s）今天已售完 / %s is sold out today", d.Name, d.NameEn, d.NameEn)
 		case line.Quantity > d.Stock:
-			return Quote{}, fault.New(fault.Conflict, "%s（%s）只剩 %d 份 / only %d left", d.Name, d.NameEn, d.Stock, d.Stock)
+			return Quote{}, fault.New(fault.Conflict, "%s（%s）只剩 %d 份 / only %d of %s left", d.Name, d.NameEn, d.Stock, d.Stock, d.NameEn)
 		}
 		for _, c := range t.conflicts(d) {
 			out.Warnings = append(out.Warnings, Warning{c.code, d.ID, d.Name + "：" + c.zh, d.NameEn + ": " + c.en})
@@ -104,6 +105,7 @@ func place(ctx context.Context, menu Menu, args orderArguments) (Order, []Dish, 
 		return Order{}, nil, err
 	}
 	var dishes []Dish
+	var wishes [][]wish // of each dish
 	portions := 0
 	for _, item := range args.Items {
 		d, rest, err := search.find(ctx, item.Dish)
@@ -120,14 +122,14 @@ func place(ctx context.Context, menu Menu, args orderArguments) (Order, []Dish, 
 		}
 		at := slices.IndexFunc(dishes, func(other Dish) bool { return other.ID == d.ID })
 		if at < 0 {
-			at, dishes = len(dishes), append(dishes, d)
+			at, dishes, wishes = len(dishes), append(dishes, d), append(wishes, nil)
 			order.Lines = append(order.Lines, Line{DishID: d.ID, Name: d.Name, NameEn: d.NameEn, UnitFen: d.PriceFen})
 		}
 		line := &order.Lines[at]
 		line.Quantity += n
 		line.AmountFen = line.UnitFen * int64(line.Quantity)
-		wish := joinNotes(noteOf(rest, n), strings.TrimSpace(item.Note))
-		if line.Note = joinNotes(line.Note, wish); checkNote(line.Note) != nil {
+		wishes[at] = append(wishes[at], wish{n, joinNotes(noteOf(rest, n), strings.TrimSpace(item.Note))})
+		if line.Note = noteOfAll(wishes[at]); checkNote(line.Note) != nil {
 			return Order{}, nil, checkNote(line.Note)
 		}
 	}
@@ -151,6 +153,35 @@ func portionsOf(item orderItem, d Dish) (int, error) {
 		return 0, bad(item.Quantity.String())
 	}
 	return int(n), nil
+}
+
+// wish is what is noted for some portions of a dish.
+type wish struct {
+	portions int
+	note     string
+}
+
+// noteOfAll makes one note of what was noted for portions of the same dish. Where that differs, it says for how many
+// portions each note is: which one is without the nuts matters.
+func noteOfAll(wishes []wish) string {
+	var each []wish
+	for _, w := range wishes {
+		if i := slices.IndexFunc(each, func(e wish) bool { return e.note == w.note }); i >= 0 {
+			each[i].portions += w.portions
+			continue
+		}
+		each = append(each, w)
+	}
+	if len(each) == 1 {
+		return each[0].note
+	}
+	var notes []string
+	for _, w := range each {
+		if w.note != "" {
+			notes = append(notes, fmt.Sprintf("%d×%s", w.portions, w.note))
+		}
+	}
+	return strings.Join(notes, "；")
 }
 
 func joinNotes(a, b string) string {

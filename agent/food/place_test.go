@@ -32,7 +32,7 @@ func TestPlace(t *testing.T) {
 	}
 	raw, _ := json.Marshal(got.Order)
 	want := `{"lines":[` +
-		`{"dishId":"food-001","name":"水煮牛肉","nameEn":"Sichuan boiled beef","quantity":2,"unitFen":3200,"amountFen":6400,"note":"不要辣；少油"},` +
+		`{"dishId":"food-001","name":"水煮牛肉","nameEn":"Sichuan boiled beef","quantity":2,"unitFen":3200,"amountFen":6400,"note":"1×不要辣；1×少油"},` +
 		`{"dishId":"food-007","name":"米饭","nameEn":"Steamed rice","quantity":2,"unitFen":200,"amountFen":400,"note":""},` +
 		`{"dishId":"food-002","name":"宫保鸡丁","nameEn":"Kung pao chicken","quantity":1,"unitFen":2600,"amountFen":2600,"note":""},` +
 		`{"dishId":"food-004","name":"番茄炒蛋","nameEn":"Tomato and egg","quantity":3,"unitFen":1600,"amountFen":4800,"note":""}],` +

@@ -18,11 +18,23 @@ import (
 // whole; argsDigest says which ones the person saw, and must be that of those asked about. Answer is what a
 // question whether a call happened is answered with.
 type decisionBody struct {
-	ConfirmationID string          `json:"confirmationId"`
+	ConfirmationID json.RawMessage `json:"confirmationId"` // left out: the run's one open question
 	Args           json.RawMessage `json:"args"`
 	ArgsDigest     string          `json:"argsDigest"`
 	Answer         agent.Reply     `json:"answer"`
 	Reason         string          `json:"reason"`
+}
+
+// question is the id that was sent, or nothing. An id that was lost on its way, so that it is empty, names none: it
+// must not come to mean whichever is open.
+func (b decisionBody) question() (id string, err error) {
+	if len(b.ConfirmationID) == 0 {
+		return "", nil
+	}
+	if json.Unmarshal(b.ConfirmationID, &id) != nil || id == "" {
+		return "", fault.New(fault.Invalid, "confirmationId must be the id of a question; leave it out to mean the run's one open question")
+	}
+	return id, nil
 }
 
 func (m *Module) confirm(c echo.Context) error { return m.decide(c, agent.ConfirmationConfirmed) }
@@ -41,6 +53,10 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 	if body.Answer != "" && status != agent.ConfirmationConfirmed {
 		return fault.New(fault.Invalid, "answer goes to /confirm, whatever it says")
 	}
+	id, err := body.question()
+	if err != nil {
+		return err
+	}
 	d := agent.Decision{Status: status, Answer: body.Answer, Reason: body.Reason, ArgsDigest: body.ArgsDigest, By: user, Via: "rest"}
 	if len(body.Args) > 0 && !bytes.Equal(body.Args, []byte("null")) {
 		if status != agent.ConfirmationConfirmed {
@@ -48,7 +64,7 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 		}
 		d.Edited = &agent.Edit{Args: body.Args}
 	}
-	q, err := m.deps.Engine.Decide(c.Request().Context(), user, c.Param("id"), body.ConfirmationID, d)
+	q, err := m.deps.Engine.Decide(c.Request().Context(), user, c.Param("id"), id, d)
 	if err != nil {
 		return decided(c, err, q)
 	}

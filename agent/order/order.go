@@ -147,8 +147,8 @@ type Store interface {
 	// kept their outcome from being written.
 	Unsettled(ctx context.Context) ([]Order, error)
 	Apply(ctx context.Context, changes ...capability.Change) error
-	// Outbox lists the deliveries that are due, oldest first.
-	Outbox(ctx context.Context, now time.Time, limit int) ([]Delivery, error)
+	// Outbox lists the deliveries that are due, of a user or, without one, of all, oldest first.
+	Outbox(ctx context.Context, userID string, now time.Time, limit int) ([]Delivery, error)
 	Delivered(ctx context.Context, n int64, at time.Time) error
 	Retry(ctx context.Context, n int64, at time.Time) error
 	// OutboxChanged gives a token after a transaction that queued something, or that ended a call whose order

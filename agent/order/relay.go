@@ -3,10 +3,12 @@ package order
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
 	"agentmesh/capability"
@@ -55,37 +57,75 @@ func (s *Service) work(ctx context.Context) {
 	}
 }
 
+// atOnce is how many deliveries are under way at a time. Their order does not matter: no two are about the same
+// reservation, as what was given up is never returned.
+const atOnce = 8
+
 // deliver sends what is due, each at least once, and gives the time until the next look.
 func (s *Service) deliver(ctx context.Context) time.Duration {
 	const batch = 50
-	due, err := s.deps.Store.Outbox(ctx, s.deps.Now(), batch)
+	due, err := s.deps.Store.Outbox(ctx, "", s.deps.Now(), batch)
 	if err != nil {
 		return time.Second
 	}
-	wait := reconcileEvery
-	for _, d := range due {
-		err := s.send(ctx, d)
-		if err == nil {
-			err = s.deps.Store.Delivered(ctx, d.N, s.deps.Now())
-		}
-		if err != nil && ctx.Err() == nil {
-			backoff := min(time.Minute, time.Second<<min(d.Attempts, 6))
-			wait = min(wait, backoff)
-			flow.Log(ctx).Warn().Err(err).Str("key", d.Key).Msg("outbox delivery failed")
-			if err := s.deps.Store.Retry(ctx, d.N, s.deps.Now().Add(backoff)); err != nil {
-				flow.Log(ctx).Error().Err(err).Msg("outbox row not put back")
-			}
-		}
+	waits := make([]time.Duration, len(due))
+	var sending sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for i, d := range due {
+		free <- struct{}{}
+		sending.Go(func() {
+			waits[i] = s.deliverOne(ctx, d)
+			<-free
+		})
 	}
+	sending.Wait()
 	if len(due) == batch {
 		return 0
 	}
-	return wait
+	return slices.Min(append(waits, reconcileEvery))
 }
+
+// deliverOne sends one row, and gives the time until it is to be looked at again.
+func (s *Service) deliverOne(ctx context.Context, d Delivery) time.Duration {
+	err := s.send(ctx, d)
+	if err == nil {
+		err = failpoint.Hit(ctx, failpoint.AfterDeliver)
+	}
+	if err == nil {
+		err = s.deps.Store.Delivered(ctx, d.N, s.deps.Now())
+	}
+	if err == nil || ctx.Err() != nil {
+		return reconcileEvery
+	}
+	backoff := min(time.Minute, time.Second<<min(d.Attempts, 6))
+	flow.Log(ctx).Warn().Err(err).Str("key", d.Key).Msg("outbox delivery failed")
+	if err := s.deps.Store.Retry(ctx, d.N, s.deps.Now().Add(backoff)); err != nil {
+		flow.Log(ctx).Error().Err(err).Msg("outbox row not put back")
+	}
+	return backoff
+}
+
+// deliverOwn sends what is due of one person's, before they order again: what they have given up counts neither against
+// them nor as sold. The relay may send the same at the same time, to no harm.
+func (s *Service) deliverOwn(ctx context.Context, userID string) {
+	due, err := s.deps.Store.Outbox(ctx, userID, s.deps.Now(), ownDue)
+	if err != nil {
+		flow.Log(ctx).Warn().Err(err).Msg("what was given up is not looked up")
+	}
+	for _, d := range due {
+		s.deliverOne(ctx, d)
+	}
+}
+
+// ownDue bounds what one person can have given up and not returned yet.
+const ownDue = 10
 
 // send delivers one row, as a part of the chain that caused it. A reservation that turns out to be in a
 // state that its order denies must not be, and is not repaired without a person.
 func (s *Service) send(ctx context.Context, d Delivery) error {
+	if err := failpoint.Hit(ctx, failpoint.BeforeDeliver); err != nil {
+		return err
+	}
 	invocation := d.Key[:max(0, strings.LastIndexByte(d.Key, '/'))]
 	ctx = flow.With(ctx, flow.IDs{
 		TraceID: d.TraceID, SpanID: span.IDOf(invocation), RunID: d.RunID, ThreadID: d.ThreadID, UserID: d.UserID, ToolInvocationID: invocation,

@@ -47,6 +47,23 @@ func TestSettle_UnknownOutcome(t *testing.T) {
 	})
 }
 
+// TestPrepare_OwnReleasesFirst: an order that follows a no finds what the no gave up, also when the relay is behind.
+func TestPrepare_OwnReleasesFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.books.queue("inv-0/1")
+	w.books.queue("inv-00/1")
+	w.books.due[1].UserID = "somebody else"
+	w.tools["release_reservation"] = answers(`{"state":"RELEASED"}`)
+	if _, err := w.Prepare(t.Context(), theCall()); err != nil {
+		t.Fatal(err)
+	}
+	first := w.calls[0]
+	if first.Name != "release_reservation" || len(w.made("release_reservation")) != 1 || !w.books.due[0].done || w.books.due[1].done {
+		t.Errorf("first came %s %s, of %d releases, want the person's own, before the quote", first.Name, first.Args, len(w.made("release_reservation")))
+	}
+}
+
 // start runs the relay until the end of the test.
 func start(t *testing.T, w *world) {
 	t.Helper()

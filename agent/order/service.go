@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
@@ -94,7 +97,7 @@ func (s *Service) PrepareText(ctx context.Context, call capability.Call) (capabi
 	args, err := s.intent(ctx, call)
 	if (err != nil || args == nil) && s.holds(ctx, call, Reservation(call.ID, 1)) {
 		// It was an order before a crash and is none now: what was held for it is given back.
-		return capability.Prepared{Changes: s.Dismiss(call, "conflict")}, fault.New(fault.Conflict, "the order cannot be prepared again; please order again")
+		return capability.Prepared{Changes: s.Dismiss(call, "conflict")}, fault.New(fault.Conflict, "订单没能重新备好，请重新下单 / the order cannot be prepared again; please order again")
 	}
 	if err != nil {
 		return capability.Prepared{}, err
@@ -127,7 +130,11 @@ func (s *Service) intent(ctx context.Context, call capability.Call) (map[string]
 }
 
 func (s *Service) prepare(ctx context.Context, call capability.Call, args map[string]any) (capability.Prepared, error) {
+	s.deliverOwn(ctx, call.UserID)
 	key := Reservation(call.ID, 1)
+	if failpoint.On(failpoint.NoKey) {
+		key = Reservation(s.deps.NewID("hold"), 1)
+	}
 	q, err := s.quote(ctx, call, args)
 	if err != nil && s.holds(ctx, call, key) {
 		// An earlier try of this preparation holds the portions already, and they are not to be counted as
@@ -217,18 +224,22 @@ func (s *Service) holds(ctx context.Context, call capability.Call, key string) b
 func (s *Service) hold(ctx context.Context, call capability.Call, key string, q quote) (maybeHeld bool, err error) {
 	ttl := s.deps.ConfirmationTTL + HoldMargin
 	var r reservation
+	if err := failpoint.Hit(ctx, failpoint.BeforeReserve); err != nil {
+		return false, err
+	}
 	err = s.call(ctx, call, key, "reserve_stock", map[string]any{
 		"key": key, "group": call.ID, "owner": call.UserID, "lines": stockLines(q.Lines), "ttlSeconds": int(ttl.Seconds()),
 	}, &r)
+	err = errors.Join(err, failpoint.Hit(ctx, failpoint.AfterReserve))
 	switch code := fault.CodeOf(err); {
 	case err != nil:
 		return code != fault.Invalid, err // a conflict is an earlier hold of other lines under the key
 	case r.State != "HELD":
-		return false, notHeld(r)
+		return false, notHeld(r, q.Lines)
 	case samePrices(r, q.Lines):
 		return true, nil
 	}
-	return true, fault.New(fault.Conflict, "a price changed just now; please order again")
+	return true, fault.New(fault.Conflict, "刚刚有菜变了价，请重新下单 / a price changed just now; please order again")
 }
 
 // stockLines adds up the portions of each dish, since one dish may be ordered with different notes.
@@ -246,21 +257,29 @@ func stockLines(lines []Line) []map[string]any {
 	return out
 }
 
-func notHeld(r reservation) error {
+// notHeld says in both languages why nothing was set aside.
+func notHeld(r reservation, lines []Line) error {
 	if len(r.Short) > 0 {
 		short := r.Short[0]
-		return fault.New(fault.Conflict, "%s 只剩 %d 份，不够 %d 份 / not enough of %s: %d wanted, %d left",
-			short.Name, short.Available, short.Wanted, short.Name, short.Wanted, short.Available)
+		name := short.Name
+		if i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == short.Name && l.NameEn != "" }); i >= 0 {
+			name = lines[i].NameEn
+		}
+		if short.Available == 0 {
+			return fault.New(fault.Conflict, "%s今天已售完 / %s is sold out today", short.Name, name)
+		}
+		return fault.New(fault.Conflict, "%s只剩 %d 份，不够 %d 份 / only %d of %s left, %d wanted",
+			short.Name, short.Available, short.Wanted, short.Available, name, short.Wanted)
 	}
 	switch r.Reason {
 	case "too_many_holds":
-		return fault.New(fault.Conflict, "there are already three orders waiting for an answer: confirm or reject one first")
+		return fault.New(fault.Conflict, "已经有三个订单在等您确认，请先处理其中一个 / there are already three orders waiting for an answer: confirm or reject one first")
 	case "group_committed":
-		return fault.New(fault.Conflict, "the order has been placed already")
+		return fault.New(fault.Conflict, "这个订单已经下过了 / the order has been placed already")
 	case "too_many_portions":
-		return fault.New(fault.Conflict, "no more than 20 portions can wait for an answer at once")
+		return fault.New(fault.Conflict, "等待确认的订单加起来最多 20 份 / no more than 20 portions can wait for an answer at once")
 	}
-	return fault.New(fault.Conflict, "the stock could not be held: %s", r.State)
+	return fault.New(fault.Conflict, "库存没能留住（%s） / the stock could not be held: %s", r.State, r.State)
 }
 
 func samePrices(r reservation, lines []Line) bool {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
@@ -36,16 +37,19 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 		return s.giveUp(ctx, call, o, failure)
 	}
 	r, err := s.commit(ctx, call, o.Reservation)
+	if failpoint.On(failpoint.BestEffort) {
+		r.State, err = "COMMITTED", nil
+	}
 	if fault.CodeOf(err) == fault.NotFound {
-		return nil, s.Dismiss(call, "hold_lost"), fault.New(fault.Conflict, "the canteen no longer knows the held portions, so nothing was ordered")
+		return nil, s.Dismiss(call, "hold_lost"), fault.New(fault.Conflict, "食堂已经没有为您留的份数，所以没有下单 / the canteen no longer knows the held portions, so nothing was ordered")
 	}
 	if err != nil {
 		// Whether it was committed is not known: the reconciler asks until it is.
-		return nil, nil, fault.Wrap(err, fault.Unavailable, "the canteen does not answer; the order list shows how it ends")
+		return nil, nil, fault.Wrap(err, fault.Unavailable, "食堂没有回应，结果请看订单列表 / the canteen does not answer; the order list shows how it ends")
 	}
 	if r.State != "COMMITTED" {
 		reason := "hold_" + strings.ToLower(r.State)
-		return nil, s.Dismiss(call, reason), fault.New(fault.Conflict, "the held portions are gone (%s), so nothing was ordered", strings.ToLower(r.State))
+		return nil, s.Dismiss(call, reason), fault.New(fault.Conflict, "为您留的份数已经没有了，所以没有下单 / the held portions are gone (%s), so nothing was ordered", strings.ToLower(r.State))
 	}
 	out, err := confirmedResult(o)
 	return out, []capability.Change{Confirm{InvocationID: call.ID, At: s.deps.Now()}}, err
@@ -83,7 +87,7 @@ func compare(o Order, result json.RawMessage) error {
 		return fault.Wrap(err, fault.Internal, "the Food agent's order cannot be read")
 	}
 	if !o.is(data) {
-		return fault.New(fault.Conflict, "the order changed after you were asked, so nothing was ordered; please order again")
+		return fault.New(fault.Conflict, "您确认之后订单变了，所以没有下单，请重新下单 / the order changed after you were asked, so nothing was ordered; please order again")
 	}
 	return nil
 }
@@ -100,7 +104,10 @@ func (s *Service) commit(ctx context.Context, call capability.Call, key string) 
 		if try > 0 {
 			pause(ctx, time.Duration(try)*300*time.Millisecond)
 		}
-		err = s.call(ctx, call, key+"/commit", "commit_reservation", map[string]any{"key": key}, &r)
+		if err = failpoint.Hit(ctx, failpoint.BeforeCommit); err == nil {
+			err = s.call(ctx, call, key+"/commit", "commit_reservation", map[string]any{"key": key}, &r)
+			err = errors.Join(err, failpoint.Hit(ctx, failpoint.AfterCommit))
+		}
 		if code := fault.CodeOf(err); err == nil || (code != fault.Unavailable && code != fault.Timeout) {
 			return r, err
 		}

@@ -112,12 +112,12 @@ func (b *books) makeDue(changes []capability.Change) {
 	}
 }
 
-func (b *books) Outbox(_ context.Context, now time.Time, limit int) ([]order.Delivery, error) {
+func (b *books) Outbox(_ context.Context, userID string, now time.Time, limit int) ([]order.Delivery, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []order.Delivery
 	for _, r := range b.due {
-		if !r.done && !r.at.After(now) && len(out) < limit {
+		if !r.done && !r.at.After(now) && len(out) < limit && (userID == "" || r.UserID == userID) {
 			out = append(out, r.Delivery)
 		}
 	}

@@ -60,6 +60,9 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 	look, stop := context.WithTimeout(ctx, max(0, s.timeLeft(c)-lookMargin))
 	defer stop()
 	review, err := s.deps.Pipeline.Review(look, callOf(j.Run, inv), edited)
+	if err != nil && ctx.Err() == nil && look.Err() != nil {
+		err = fault.Wrap(err, fault.Timeout, "what you made of it could not be checked before the question's time ended")
+	}
 	switch {
 	case err != nil && edited:
 		return s.stillOpen(ctx, c, err)
@@ -100,7 +103,7 @@ func askedAbout(j agent.Journal, invocationID string) int {
 func (s *Service) write(ctx context.Context, c agent.Confirmation, d agent.Decision, inv agent.Invocation, r capability.Review) (agent.Confirmation, bool, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	d.At = s.deps.Now()
+	d.At = s.stamp()
 	if r.Ask || warnsAnew(c.Warnings, r.Warnings) {
 		return s.askAgain(ctx, c, d, inv, r)
 	}

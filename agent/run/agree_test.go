@@ -373,6 +373,25 @@ func TestEdit_TooLate(t *testing.T) {
 	})
 }
 
+// TestEdit_NoTimeToLook: when the question's time ends before an edit could be looked at, that is no cancelling of
+// the person's: they hear that it took too long.
+func TestEdit_NoTimeToLook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.tools.review = func(capability.Call) (capability.Review, error) {
+			time.Sleep(1600 * time.Millisecond)
+			return capability.Review{}, fault.New(fault.Cancelled, "the call was cancelled")
+		}
+		r, q := asked(t, w)
+		time.Sleep(time.Until(q.Deadline) - 2*time.Second)
+		_, err := w.edit(r.ID, q.ID, `{"n":2}`)
+		want(t, "out of time", fault.CodeOf(err), fault.Timeout)
+		w.end(r.ID)
+		w.stop()
+	})
+}
+
 // TestEdit_Restart: a crash after the decision runs what the person made of it.
 func TestEdit_Restart(t *testing.T) {
 	t.Parallel()

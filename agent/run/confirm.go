@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
@@ -21,7 +22,7 @@ func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p 
 
 // open completes a question about a call and writes it with the step that asks it.
 func (s *Service) open(ctx context.Context, r agent.Run, inv agent.Invocation, c agent.Confirmation, ttl time.Duration, step agent.Step) error {
-	now := s.deps.Now()
+	now := s.stamp()
 	c.ID, c.RunID, c.UserID, c.ThreadID = s.deps.NewID("conf"), r.ID, r.UserID, r.ThreadID
 	c.InvocationID, c.CallID, c.Tool, c.Args, c.ArgsDigest = inv.ID, inv.CallID, inv.Name, inv.Args, capability.Digest(inv.Args)
 	c.Status, c.CreatedAt, c.Deadline = agent.ConfirmationOpen, now, now.Add(ttl)
@@ -29,18 +30,25 @@ func (s *Service) open(ctx context.Context, r agent.Run, inv agent.Invocation, c
 	step.RunID, step.Epoch, step.From, step.To = r.ID, r.Epoch, open(), agent.AwaitingConfirmation
 	step.Invocations, step.Confirmations = []agent.Invocation{inv}, []agent.Confirmation{c}
 	step.Events = append(step.Events, agent.NewEvent(agent.ConfirmationRequired, c, now))
+	if err := failpoint.Hit(ctx, failpoint.BeforeAsk); err != nil {
+		return err
+	}
 	if err := s.append(ctx, step); err != nil {
 		return err
 	}
 	s.watchAgain()
-	return nil
+	return failpoint.Hit(ctx, failpoint.AfterAsk)
 }
+
+// stamp is the time now, no finer than it is stored: a question looks the same when it is asked and ever after.
+func (s *Service) stamp() time.Time { return s.deps.Now().Truncate(time.Microsecond) }
 
 // Decide answers a question of a run for its owner. With an empty confirmationID the run's one open
 // question is meant. The same answer again gives the stored decision; another is a conflict; one that
 // comes too late is gone. A yes may come with edited arguments. When they cannot be, the question stays as
-// it is. A question whether a call happened is answered by d.Answer, and by nothing else. When a yes would mean something that the person has not seen, such as another price, a new
-// question takes the place of the old one, and the answer is a *ReplacedError.
+// it is. A question whether a call happened is answered by d.Answer, and by nothing else. When a yes would
+// mean something that the person has not seen, such as another price, a new question takes the place of the
+// old one, and the answer is a *ReplacedError.
 func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID string, d agent.Decision) (agent.Confirmation, error) {
 	r, err := s.Run(ctx, userID, runID)
 	if err != nil {
@@ -129,7 +137,7 @@ func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Deci
 		return agent.Confirmation{}, err
 	}
 	ctx = inRun(ctx, j.Run)
-	d.At = s.deps.Now()
+	d.At = s.stamp()
 	step, err := s.decision(ctx, j, c, d)
 	if err != nil {
 		return agent.Confirmation{}, err
@@ -140,7 +148,13 @@ func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Deci
 
 // close writes a decision with its step; it tells whether this one closed the question.
 func (s *Service) close(ctx context.Context, c agent.Confirmation, d agent.Decision, step agent.Step) (agent.Confirmation, bool, error) {
+	if err := failpoint.Hit(ctx, failpoint.BeforeDecide); err != nil {
+		return agent.Confirmation{}, false, err
+	}
 	stands, won, err := s.deps.Store.Decide(ctx, c.ID, d, step)
+	if err == nil {
+		err = failpoint.Hit(ctx, failpoint.AfterDecide)
+	}
 	if err != nil {
 		return agent.Confirmation{}, false, fmt.Errorf("decide %s: %w", c.ID, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
@@ -53,6 +54,9 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (wri
 		Status: out.To.String(), Reason: out.Finish, Code: out.ErrorCode, Message: out.ErrorMessage,
 		Model: j.Run.Model, Usage: j.Run.Usage.Add(out.Usage),
 	}, now))
+	if err := failpoint.Hit(ctx, failpoint.BeforeEnd); err != nil {
+		return false, err
+	}
 	err = s.append(ctx, out)
 	if errors.Is(err, agent.ErrStale) {
 		s.active.schedule(j.Run.ID) // look again
@@ -64,7 +68,7 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (wri
 	s.active.ended(j.Run.ID)
 	s.live.forget(j.Run.ID)
 	s.wakePending(ctx, j.Run.UserID, j.Run.ThreadID)
-	return true, nil
+	return true, failpoint.Hit(ctx, failpoint.AfterEnd)
 }
 
 // closeCalls gives every call that has no result one, and closes open questions.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
@@ -93,6 +94,9 @@ func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) 
 // record writes a complete answer. An answer without calls ends the run in the same transaction. When somebody
 // cancelled the run meanwhile, that counts: the answer is kept as one that was never finished.
 func (r *round) record(ctx context.Context, a agent.Answer) error {
+	if err := failpoint.Hit(ctx, failpoint.ModelAnswered); err != nil {
+		return err
+	}
 	step := r.answered(ctx, a)
 	if len(a.Calls) > 0 {
 		return ignoreStale(r.s.append(ctx, step))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/flow"
 )
 
@@ -20,6 +21,9 @@ func (s *Service) recover(ctx context.Context) error {
 		return err
 	}
 	for _, r := range open {
+		if err := failpoint.Hit(ctx, failpoint.Recovering); err != nil {
+			return err
+		}
 		if !s.config.Strict {
 			s.active.schedule(r.ID)
 			continue

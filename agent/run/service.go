@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/text"
@@ -193,6 +194,9 @@ func (s *Service) requestCancel(ctx context.Context, runID string, why agent.Fin
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
 	open, err := s.deps.Store.RequestCancel(ctx, runID, why)
+	if err == nil {
+		err = failpoint.Hit(ctx, failpoint.CancelWritten)
+	}
 	if err != nil {
 		return false, fmt.Errorf("cancel run %s: %w", runID, err)
 	}

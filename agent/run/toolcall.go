@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
@@ -131,7 +132,7 @@ func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocat
 func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
 	d, _ := s.deps.Pipeline.Lookup(inv.Name)
 	resumed := !d.ReadOnly && inv.Status == capability.Running
-	if !d.ReadOnly && !resumed {
+	if !d.ReadOnly && !resumed && !failpoint.On(failpoint.Forgetful) {
 		if err := s.claim(ctx, r, &inv, d.Kind); err != nil {
 			return err
 		}
@@ -153,20 +154,30 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	}
 	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
 	s.settleInvocation(ctx, r, inv, o, &step)
-	return s.append(ctx, step)
+	if err := failpoint.Hit(ctx, failpoint.BeforeResult); err != nil {
+		return err
+	}
+	if err := s.append(ctx, step); err != nil {
+		return err
+	}
+	return failpoint.Hit(ctx, failpoint.AfterResult)
 }
 
 // claim writes down that a call begins, before it does.
 func (s *Service) claim(ctx context.Context, r agent.Run, inv *agent.Invocation, kind capability.Kind) error {
-	now := s.deps.Now()
+	now := s.stamp()
 	inv.Status, inv.BeganAt = capability.Running, now
 	inv.Attempts++
 	data := callData(*inv, kind)
 	data.Attempt = inv.Attempts
-	return s.append(ctx, agent.Step{
+	err := s.append(ctx, agent.Step{
 		RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Invocations: []agent.Invocation{*inv},
 		Events: []agent.Event{agent.NewEvent(agent.CallStarted, data, now)},
 	})
+	if err != nil {
+		return err
+	}
+	return failpoint.Hit(ctx, failpoint.CallStarted)
 }
 
 // settleInvocation adds a call's one result, with its event, its audit record and what its capability

@@ -34,6 +34,7 @@ type Options struct {
 type Mesh struct {
 	t       *testing.T
 	apps    []*app.App // in the order in which they started
+	base    string     // URL of the main listener
 	client  *http.Client
 	catalog string // base URL of the catalog's process
 	gateway string // base URL of the gateway's process
@@ -53,6 +54,14 @@ func (m *Mesh) Client() *http.Client { return m.client }
 func Start(t *testing.T, o Options) *Mesh {
 	t.Helper()
 	return InMemory.Start(t, o)
+}
+
+// At speaks to a mesh that runs as a process of its own, over TCP. Whoever started it stops it, and knows its folder.
+func At(t *testing.T, url string) *Mesh {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &Mesh{t: t, base: url, catalog: url, gateway: url, client: &http.Client{Transport: transport}}
 }
 
 // start starts one process of a mesh. The orchestrator's listener is the mesh's.
@@ -116,20 +125,34 @@ func (m *Mesh) Do(user, method, path, body string) (int, string) {
 // Open sends a request and gives the answer, for streams.
 func (m *Mesh) Open(user, method, path, body string, header http.Header) *http.Response {
 	m.t.Helper()
-	r, err := http.NewRequest(method, "http://"+host+path, strings.NewReader(body))
+	resp, err := m.send(user, method, path, body, header)
 	if err != nil {
-		m.t.Fatal(err)
+		m.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return resp
+}
+
+func (m *Mesh) send(user, method, path, body string, header http.Header) (*http.Response, error) {
+	r, err := http.NewRequest(method, m.base+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-User-ID", user)
 	for name, values := range header {
 		r.Header[name] = values
 	}
-	resp, err := m.client.Do(r)
+	return m.client.Do(r)
+}
+
+// Try posts to a mesh that may die under it, and waits for the end of the answer, whatever it is.
+func (m *Mesh) Try(user, path, body string) {
+	resp, err := m.send(user, http.MethodPost, path, body, nil)
 	if err != nil {
-		m.t.Fatalf("%s %s: %v", method, path, err)
+		return
 	}
-	return resp
+	defer func() { _ = resp.Body.Close() }()
+	_, _ = io.Copy(io.Discard, resp.Body)
 }
 
 // Get reads a JSON answer.

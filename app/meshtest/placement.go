@@ -41,7 +41,7 @@ func (p Placement) Start(t *testing.T, o Options) *Mesh {
 		o.Dir = t.TempDir()
 	}
 	public := mesh.NewNetwork("")
-	m := &Mesh{t: t, Dir: o.Dir, catalog: "http://" + host, gateway: "http://" + host, client: &http.Client{Transport: public.Transport()}}
+	m := &Mesh{t: t, Dir: o.Dir, base: "http://" + host, catalog: "http://" + host, gateway: "http://" + host, client: &http.Client{Transport: public.Transport()}}
 	t.Cleanup(m.Stop)
 	p.start(m, o, public)
 	return m

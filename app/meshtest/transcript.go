@@ -20,6 +20,7 @@ type Transcript struct {
 // Talk is an open stream of a run.
 type Talk struct {
 	Transcript
+	At   string // the place in the stream, to come back to with Follow
 	m    *Mesh
 	user string
 	resp *http.Response
@@ -84,6 +85,9 @@ func (t *Talk) Until(fits func(agui.Event) bool) agui.Event {
 			t.m.fatalf("event %q: %v", raw.Data, err)
 		}
 		t.Events = append(t.Events, e)
+		if raw.ID != "" {
+			t.At = raw.ID
+		}
 		if fits(e) {
 			return e
 		}

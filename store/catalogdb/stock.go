@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/mcp/catalog"
@@ -50,7 +51,10 @@ func (c *DB) take(ctx context.Context, r catalog.Request, state catalog.State) (
 
 // Commit makes a hold final and releases its alternatives. A late one gives its stock back instead.
 func (c *DB) Commit(ctx context.Context, key string) (catalog.Reservation, error) {
-	return c.change(ctx, c.db.Tx, key, func(t *txn) (catalog.Reservation, error) {
+	if err := failpoint.Hit(ctx, failpoint.CatalogBefore); err != nil {
+		return catalog.Reservation{}, err
+	}
+	r, err := c.change(ctx, c.db.Tx, key, func(t *txn) (catalog.Reservation, error) {
 		rec, err := t.known(ctx, key)
 		switch {
 		case err != nil:
@@ -65,6 +69,10 @@ func (c *DB) Commit(ctx context.Context, key string) (catalog.Reservation, error
 		}
 		return t.end(ctx, rec, catalog.Committed, "", "commit")
 	})
+	if err == nil {
+		err = failpoint.Hit(ctx, failpoint.CatalogAfter)
+	}
+	return r, err
 }
 
 // Release gives a hold's stock back, or leaves a tombstone under an unknown key.

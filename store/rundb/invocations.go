@@ -66,7 +66,7 @@ func (db *DB) Finished(ctx context.Context, userID, invocationID string) (capabi
 func insertModelCall(ctx context.Context, tx *store.Tx, runN int64, c agent.ModelCall) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO model_calls (id, run_n, round, model, request, input_tokens, output_tokens,
 			finish, error, started_at, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, runN, c.Round, c.Model, string(c.Request), c.Usage.Input, c.Usage.Output, c.Finish, c.Error,
+		c.ID, runN, c.Round, c.Model, column(c.Request), c.Usage.Input, c.Usage.Output, c.Finish, c.Error,
 		stamp(c.StartedAt), c.Duration.Milliseconds())
 	if err != nil {
 		return fmt.Errorf("insert model call: %w", err)
@@ -78,11 +78,11 @@ func insertModelCall(ctx context.Context, tx *store.Tx, runN int64, c agent.Mode
 func (db *DB) ModelCalls(ctx context.Context, runID string) ([]agent.ModelCall, error) {
 	return collect(ctx, db.Read(), func(row scanner) (agent.ModelCall, error) {
 		c := agent.ModelCall{RunID: runID}
-		var request string
+		var request []byte
 		var started, took int64
 		err := row.Scan(&c.ID, &c.Round, &c.Model, &request, &c.Usage.Input, &c.Usage.Output, &c.Finish, &c.Error, &started, &took)
-		if request != "" {
-			c.Request = []byte(request)
+		if err == nil && len(request) > 0 {
+			c.Request, err = unpack(request)
 		}
 		c.StartedAt, c.Duration = moment(started), time.Duration(took)*time.Millisecond
 		return c, err

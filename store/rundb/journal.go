@@ -14,11 +14,15 @@ import (
 // Append writes a step, whole or not at all.
 func (db *DB) Append(ctx context.Context, s agent.Step) error {
 	queued := false
+	var err error
+	if s.ModelCalls, err = packRequests(s.ModelCalls); err != nil {
+		return err
+	}
 	write := db.Tx
 	if s.To.Final() {
 		write = db.End
 	}
-	err := write(ctx, func(tx *store.Tx) error {
+	err = write(ctx, func(tx *store.Tx) error {
 		n, err := db.advance(ctx, tx, s)
 		if err != nil {
 			return err
@@ -198,7 +202,7 @@ func (db *DB) Events(ctx context.Context, runID string, after int64) ([]agent.Ev
 	if err := db.Read().QueryRowContext(ctx, `SELECT head FROM runs WHERE id = ?`, runID).Scan(&head); err != nil {
 		return events, notFound(err)
 	}
-	if head > after {
+	if head > max(after, 0) {
 		return nil, db.eventsGone(ctx, runID)
 	}
 	return events, nil

@@ -22,7 +22,7 @@ func onlyOrder(t *testing.T, db *rundb.DB, user string) order.Order {
 
 func outbox(t *testing.T, db *rundb.DB, seconds int) []order.Delivery {
 	t.Helper()
-	got, err := db.Outbox(t.Context(), later(seconds), 10)
+	got, err := db.Outbox(t.Context(), "", later(seconds), 10)
 	must(t, err)
 	return got
 }
@@ -167,7 +167,7 @@ func TestOutbox(t *testing.T) {
 	if len(again) != 2 || again[0].Key != "inv-1/1" || again[0].Attempts != 1 {
 		t.Errorf("got %+v, want the one that was put off, counted", again)
 	}
-	if got, err := db.Outbox(t.Context(), later(30), 1); err != nil || len(got) != 1 {
+	if got, err := db.Outbox(t.Context(), "", later(30), 1); err != nil || len(got) != 1 {
 		t.Errorf("got %+v, %v, want one", got, err)
 	}
 }

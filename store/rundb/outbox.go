@@ -20,8 +20,8 @@ func (db *DB) tellQueued() {
 	}
 }
 
-// Outbox lists the deliveries that are due, oldest first.
-func (db *DB) Outbox(ctx context.Context, now time.Time, limit int) ([]order.Delivery, error) {
+// Outbox lists the deliveries that are due, of a user or, without one, of all, oldest first.
+func (db *DB) Outbox(ctx context.Context, userID string, now time.Time, limit int) ([]order.Delivery, error) {
 	return collect(ctx, db.Read(), func(row scanner) (order.Delivery, error) {
 		var d order.Delivery
 		err := row.Scan(&d.N, &d.UserID, &d.Key, &d.Op, &d.Reason, &d.Attempts, &d.RunID, &d.ThreadID, &d.TraceID)
@@ -30,8 +30,8 @@ func (db *DB) Outbox(ctx context.Context, now time.Time, limit int) ([]order.Del
 		FROM outbox b
 		LEFT JOIN orders o ON o.invocation_id = substr(b.okey, 1, instr(b.okey, '/') - 1)
 		LEFT JOIN runs r ON r.id = o.run_id
-		WHERE b.done_at = 0 AND b.next_at <= ? ORDER BY b.n LIMIT ?`,
-		stamp(now), limit)
+		WHERE b.done_at = 0 AND b.next_at <= ? AND ? IN ('', b.user_id) ORDER BY b.n LIMIT ?`,
+		stamp(now), userID, limit)
 }
 
 // Delivered ends a delivery.

@@ -85,7 +85,7 @@ func meansOrders(t *testing.T, db *rundb.DB) {
 	want := placed("inv-2", "anna").Order
 	want.ID, want.RunID, want.ThreadID, want.CreatedAt, want.UpdatedAt = "order-2", "run-asking", "t2", moment(1795924800000123), moment(1795924800000123)
 	same(t, "the order", o, want)
-	due, err := db.Outbox(t.Context(), moment(1795924800000123), 10)
+	due, err := db.Outbox(t.Context(), "", moment(1795924800000123), 10)
 	if err != nil || len(due) != 1 || due[0].Key != "inv-9/1" || due[0].Op != order.Release || due[0].Attempts != 2 {
 		t.Errorf("got the outbox %+v, %v", due, err)
 	}
