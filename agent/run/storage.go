@@ -20,7 +20,7 @@ func (s *Service) put(ctx context.Context, step agent.Step) error {
 		limited, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 		err := s.deps.Store.Append(limited, step)
 		stop()
-		if fault.CodeOf(err) != fault.Unavailable || errors.Is(context.Cause(ctx), ErrShutdown) {
+		if fault.CodeOf(err) != fault.Unavailable || takenFrom(ctx) {
 			return err
 		}
 		flow.Log(ctx).Warn().Err(err).Str("runId", step.RunID).Msg("step not written yet")
