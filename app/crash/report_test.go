@@ -65,7 +65,7 @@ func (j *judge) report() string {
 	line("effects", "%d rings of %d calls, %d tries again", rings, len(j.w.kitchen.effects()), sum(t.retries))
 	line("model", "%d turns", j.w.model.turns)
 	line("watchers", "%d, with %d reconnects", len(t.watchers), reconnects)
-	line("answers", "%s", counts(t.answers))
+	line("answers", "%s; %d lost patience", counts(t.answers), t.left)
 	line("restarts", "%d, p50 %s, p95 %s until they serve", len(t.starts), percentile(t.starts, 50).Round(time.Millisecond), percentile(t.starts, 95).Round(time.Millisecond))
 	verdict := "every invariant holds"
 	if len(j.broken) > 0 {

@@ -18,6 +18,7 @@ type tally struct {
 	odd      []string // answers that must not be
 	kills    map[string]int
 	frozen   int
+	left     int // how often somebody lost patience
 	starts   []time.Duration
 	answers  map[int]int // by HTTP status
 }

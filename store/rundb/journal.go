@@ -202,7 +202,7 @@ func (db *DB) Events(ctx context.Context, runID string, after int64) ([]agent.Ev
 	if err := db.Read().QueryRowContext(ctx, `SELECT head FROM runs WHERE id = ?`, runID).Scan(&head); err != nil {
 		return events, notFound(err)
 	}
-	if head > after {
+	if head > max(after, 0) {
 		return nil, db.eventsGone(ctx, runID)
 	}
 	return events, nil

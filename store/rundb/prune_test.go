@@ -85,7 +85,7 @@ func TestPrune(t *testing.T) {
 		t.Errorf("again: got %+v, want nothing left", got)
 	}
 
-	for _, after := range []int64{0, 1} {
+	for _, after := range []int64{-1, 0, 1} {
 		_, err := db.Events(t.Context(), "run-1", after)
 		wantErr(t, err, agent.ErrEventsGone)
 	}
