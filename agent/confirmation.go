@@ -15,12 +15,14 @@ const (
 	ConfirmationRejected  ConfirmationStatus = "REJECTED"
 	ConfirmationExpired   ConfirmationStatus = "EXPIRED"
 	ConfirmationCancelled ConfirmationStatus = "CANCELLED"
+	ConfirmationAnswered  ConfirmationStatus = "ANSWERED" // of kind AskOutcome; Answer says with what
 )
 
-// Confirmation is the durable question "may this call run?". Its JSON is what the page and the stream
-// show.
+// Confirmation is the durable question to a person: may this call run, or did it happen. Its JSON is what the
+// page and the stream show.
 type Confirmation struct {
 	ID           string             `json:"confirmationId"`
+	Kind         Kind               `json:"kind"`
 	RunID        string             `json:"runId"`
 	UserID       string             `json:"-"`
 	ThreadID     string             `json:"threadId"`
@@ -31,7 +33,10 @@ type Confirmation struct {
 	ArgsDigest   string             `json:"argsDigest"`
 	Summary      json.RawMessage    `json:"summary,omitempty"`
 	Warnings     json.RawMessage    `json:"warnings,omitempty"`
+	Attempt      *Attempt           `json:"attempt,omitempty"` // of kind AskOutcome: what is known
+	Answers      []Reply            `json:"answers,omitempty"` // of kind AskOutcome: those that there are
 	Status       ConfirmationStatus `json:"status"`
+	Answer       Reply              `json:"answer,omitempty"` // what a person said, once ANSWERED
 	Reason       string             `json:"reason,omitempty"`
 	Edited       *Edit              `json:"edited,omitempty"`     // what the person made of it, with their yes
 	ReplacedBy   string             `json:"replacedBy,omitempty"` // the question that took its place
@@ -50,9 +55,10 @@ type Edit struct {
 	Warnings   json.RawMessage `json:"warnings,omitempty"`
 }
 
-// Decision is an answer to a question.
+// Decision is an answer to a question. One with an Answer needs no Status.
 type Decision struct {
 	Status     ConfirmationStatus
+	Answer     Reply // to a question of kind AskOutcome
 	Reason     string
 	Edited     *Edit  // with a yes to other arguments than were asked about
 	ArgsDigest string // of the arguments that were asked about; empty: not said

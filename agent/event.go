@@ -80,6 +80,7 @@ type (
 		Kind         string          `json:"kind,omitempty"`
 		Status       string          `json:"status,omitempty"`
 		Stage        string          `json:"stage,omitempty"`
+		Attempt      int             `json:"attempt,omitempty"` // of a start: which one it is
 		Result       json.RawMessage `json:"result,omitempty"`
 		DurationMS   int64           `json:"durationMs,omitempty"`
 	}

@@ -22,6 +22,8 @@ type Invocation struct {
 	Status    capability.Status
 	Result    json.RawMessage
 	Receipt   capability.Receipt
+	Attempts  int       // how often it was begun; not counted for what is read-only
+	BeganAt   time.Time // when the newest attempt was
 	CreatedAt time.Time
 	EndedAt   time.Time
 }

@@ -93,6 +93,7 @@ type Run struct {
 	Tools        []string // offered in this run
 	Modern       bool     // the client named a protocolVersion
 	Origin       Origin
+	InputKey     string // names the input for good; empty when its client did not. Written, never read back
 	Active       time.Duration
 	CancelReason FinishReason // set once somebody asked to cancel
 	CreatedAt    time.Time

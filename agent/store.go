@@ -27,6 +27,11 @@ var (
 	ErrAmbiguous = errors.New("the label is not unique")
 )
 
+// SameInputError says that an input is one that a run exists of already.
+type SameInputError struct{ RunID string }
+
+func (e *SameInputError) Error() string { return "run " + e.RunID + " is of this input" }
+
 // Journal is what a run resumes from: its row, what was said, what was called, and what was asked.
 type Journal struct {
 	Run           Run
@@ -77,7 +82,8 @@ type Lease struct {
 // RunStore keeps runs. Every change is a compare-and-set that writes what goes with it in the same
 // transaction.
 type RunStore interface {
-	// CreateRun stores conversation, user message and PENDING run together. ErrConfirmationOpen: a question
+	// CreateRun stores conversation, user message and PENDING run together. A *SameInputError: a run has this
+	// InputKey already, whatever else there is. ErrConfirmationOpen: a question
 	// of the conversation is open. ErrMessageExists: a message has this id already.
 	CreateRun(ctx context.Context, r Run, title string, input Message) error
 	// Append writes a step. ErrStale: the run is in none of the states of From, its last event is not Head, another

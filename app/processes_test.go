@@ -30,7 +30,11 @@ const beTheProgram = "AGENTMESH_TEST_MAIN"
 func TestMain(m *testing.M) {
 	if os.Getenv(beTheProgram) != "" {
 		go collectWhenAsked()
-		os.Exit(app.Main(os.Args[1:]))
+		var options []app.Option
+		if box := os.Getenv(theLetterbox); box != "" {
+			options = append(options, letters(box))
+		}
+		os.Exit(app.Run(os.Args[1:], os.Stdout, os.Stderr, options...))
 	}
 	os.Exit(m.Run())
 }

@@ -18,6 +18,9 @@ func prepare(ctx context.Context, d Definition, call Call) (p Prepared, err erro
 
 // attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of it.
 func attempt(ctx context.Context, d Definition, call Call) (result json.RawMessage, err error) {
+	if ctx.Err() != nil {
+		return nil, &fault.Error{Code: fault.Cancelled, Message: "the call was cancelled", Err: ctx.Err(), Unsent: true}
+	}
 	limit, cancel := context.WithTimeout(ctx, d.timeout())
 	defer cancel()
 	defer caught(ctx, d.Name, &err)
@@ -31,6 +34,19 @@ func attempt(ctx context.Context, d Definition, call Call) (result json.RawMessa
 		return nil, fault.Wrap(err, fault.Timeout, "the tool %s did not answer within %s", d.Name, d.timeout())
 	}
 	return result, err
+}
+
+// unknown tells whether nobody knows what an attempt did (notes on durability, 4.2): it had no answer, though
+// its request may have arrived. What has no effect, or is recognised when it comes again, has no such state.
+func unknown(d Definition, err error) bool {
+	if d.Repeatable() || fault.Unsent(err) {
+		return false
+	}
+	switch fault.CodeOf(err) {
+	case fault.Timeout, fault.Unavailable, fault.Cancelled:
+		return true
+	}
+	return false
 }
 
 func settle(ctx context.Context, d Definition, call Call, result json.RawMessage, failure error) (_ json.RawMessage, _ []Change, err error) {

@@ -7,14 +7,18 @@ import (
 )
 
 // Close makes the outcome of a call that has none of its own: denied by a person or by time, cancelled
-// before or while it ran, or interrupted so that nobody knows (INDETERMINATE). It is not an error (D-96).
-// What its capability wants written when a call does not run goes with it, unless it may have run.
+// before or while it ran, interrupted so that nobody knows (INDETERMINATE), or as a person says that it
+// ended. It is not an error (D-96). What its capability wants written when a call does not run goes with it,
+// unless it ran or may have run.
 func (p *Pipeline) Close(call Call, status Status, reason, message string) Outcome {
 	r := p.receipt(call, p.now(), status, StageConfirm, nil)
 	r.Code, r.Message = reason, message
 	out := Outcome{Receipt: r, Result: closedResult(status, reason, message)}
-	if status == Indeterminate {
+	switch status {
+	case Indeterminate:
 		out.Receipt.Stage = StageAttempt
+		return out
+	case Succeeded:
 		return out
 	}
 	if d := p.registry.entries[call.Name].Definition; d.Dismiss != nil {
@@ -43,6 +47,11 @@ func refusedResult(err error) json.RawMessage {
 func closedResult(status Status, reason, message string) json.RawMessage {
 	out, _ := json.Marshal(map[string]string{"status": string(status), "reason": reason, "message": message})
 	return out
+}
+
+// unknownResult is the one form in which a model reads a call that may have happened.
+func unknownResult(err error) json.RawMessage {
+	return closedResult(Indeterminate, string(fault.CodeOf(err)), fault.MessageOf(err)+"; it is not known whether it happened")
 }
 
 // NoResult is what a model reads of a call of which nothing is stored.

@@ -96,6 +96,9 @@ func (d Definition) check() error {
 	return nil
 }
 
+// Repeatable tells whether a call may be made again by itself when nobody knows what became of it.
+func (d Definition) Repeatable() bool { return d.ReadOnly || d.Idempotent }
+
 func (d Definition) timeout() time.Duration {
 	if d.Timeout > 0 {
 		return d.Timeout

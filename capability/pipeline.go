@@ -95,7 +95,8 @@ type Outcome struct {
 
 // Execute makes the attempt of an admitted call, settles it, and gives its receipt. The caller writes
 // receipt, result and changes in one transaction. A call whose caller gave up is not settled: its
-// outcome is Cancelled, and whoever owns the call either makes it again or denies it.
+// outcome is Cancelled, and whoever owns the call either makes it again or denies it. One that may have
+// happened, and would happen twice if it were made again, is Indeterminate.
 func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 	began := p.now()
 	e, ok := p.registry.entries[call.Name]
@@ -105,11 +106,17 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 	}
 	result, err := attempt(ctx, e.Definition, call)
 	if err != nil && ctx.Err() != nil {
+		if unknown(e.Definition, err) {
+			return Outcome{Receipt: p.receipt(call, began, Indeterminate, StageAttempt, err), Result: unknownResult(err)}
+		}
 		return Outcome{Receipt: p.receipt(call, began, Cancelled, StageAttempt, err), Result: ErrorResult(err)}
 	}
 	var changes []Change
 	if e.Settle != nil {
 		result, changes, err = settle(ctx, e.Definition, call, result, err)
+	}
+	if err != nil && unknown(e.Definition, err) {
+		return Outcome{Receipt: p.receipt(call, began, Indeterminate, StageAttempt, err), Result: unknownResult(err), Changes: changes}
 	}
 	if err != nil {
 		flow.Log(ctx).Warn().Err(err).Str("tool", call.Name).Msg("capability failed")

@@ -127,7 +127,9 @@ func (c *Client) Close() error {
 func (c *Client) do(ctx context.Context, mayRepeat func(context.Context) bool, request func(context.Context, *session) error) error {
 	again, err := c.try(ctx, request)
 	if err != nil && again && mayRepeat(ctx) {
-		_, err = c.try(ctx, request)
+		if _, second := c.try(ctx, request); !fault.Unsent(second) { // else the first is all that may have arrived
+			return second
+		}
 	}
 	return err
 }
@@ -140,7 +142,7 @@ func (c *Client) try(ctx context.Context, request func(context.Context, *session
 		if fault.CodeOf(err) == fault.Internal {
 			err = faultOfTransport(ctx, err, x)
 		}
-		return false, err
+		return false, &fault.Error{Code: fault.CodeOf(err), Message: fault.MessageOf(err), Err: err, Unsent: true}
 	}
 	defer c.release(s)
 	x.reset()

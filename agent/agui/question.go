@@ -2,6 +2,8 @@ package agui
 
 import (
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
@@ -18,12 +20,15 @@ type Asked struct {
 }
 
 func (a Asked) interrupt() Interrupt {
-	about := map[string]any{"deadline": a.Deadline, "args": a.Args, "argsDigest": a.ArgsDigest}
+	about := map[string]any{"kind": a.Kind, "deadline": a.Deadline, "args": a.Args, "argsDigest": a.ArgsDigest}
 	if len(a.Summary) > 0 {
 		about["summary"] = a.Summary
 	}
 	if len(a.Warnings) > 0 {
 		about["warnings"] = a.Warnings
+	}
+	if a.Attempt != nil {
+		about["attempt"] = a.Attempt
 	}
 	message := a.message()
 	if a.Refused != nil {
@@ -31,15 +36,23 @@ func (a Asked) interrupt() Interrupt {
 		about["problem"] = map[string]any{"code": refused.Code, "detail": refused.Detail}
 		message = refused.Detail + " — " + message
 	}
-	return Interrupt{
+	out := Interrupt{
 		ID: a.ID, Reason: "tool_call", ToolCallID: a.CallID, Message: message, ResponseSchema: answerSchema(a.ArgsSchema),
 		Metadata: map[string]any{"agentmesh": about},
 	}
+	if a.Kind == agent.AskOutcome { // with tool_call, clients offer yes and no
+		out.Reason, out.ResponseSchema = "input_required", replySchema(a.Answers)
+	}
+	return out
 }
 
 // message is the question in words, for a client that shows nothing else: what would happen, where its
 // capability says it.
 func (a Asked) message() string {
+	if a.Attempt != nil {
+		n, began := a.Attempt.Number, a.Attempt.Began.UTC().Format(time.RFC3339)
+		return fmt.Sprintf("%s 发生了吗？第 %d 次执行于 %s 开始，结果未知。 / Did %s happen? Attempt %d began at %s: %s.", a.Tool, n, began, a.Tool, n, began, a.Attempt.Message)
+	}
 	var summary struct {
 		Words string `json:"words"`
 	}
@@ -50,7 +63,18 @@ func (a Asked) message() string {
 	return summary.Words + " — may " + a.Tool + " run?"
 }
 
-// answerSchema describes the payload of a Resume.
+// replySchema describes the payload of a Resume that says whether a call happened.
+func replySchema(replies []agent.Reply) map[string]any {
+	return map[string]any{
+		"type": "object", "required": []string{"answer"}, "additionalProperties": false,
+		"properties": map[string]any{
+			"answer": map[string]any{"type": "string", "enum": replies},
+			"reason": map[string]any{"type": "string", "description": "How the person knows."},
+		},
+	}
+}
+
+// answerSchema describes the payload of a Resume that says whether a call may run.
 func answerSchema(args json.RawMessage) map[string]any {
 	properties := map[string]any{
 		"approved": map[string]any{"type": "boolean"},

@@ -3,7 +3,9 @@ package agui
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
+	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 )
 
@@ -18,40 +20,64 @@ type Resume struct {
 	Payload     json.RawMessage `json:"payload"`
 }
 
-// Answer is what a Resume says about a call that waits for a yes. EditedArgs, which only a yes has, take the
-// place of the call's arguments as a whole.
+// Answer is what a Resume says: yes or no to a call that waits for a yes, or the outcome of one of which nobody
+// knows whether it happened. EditedArgs, which only a yes has, take the place of the call's arguments as a whole.
 type Answer struct {
 	Approved   bool
+	Outcome    agent.Reply
 	Reason     string
 	EditedArgs json.RawMessage
 }
 
-// Answer reads the payload: {approved, editedArgs?, reason?}, or just true or false. Falsy answers are
-// answers.
+// Answer reads the payload: {approved, editedArgs?, reason?}, or just true or false; or {answer, reason?}, or just
+// the answer as a text. Falsy answers are answers.
 func (r Resume) Answer() (Answer, error) {
 	if r.Status == "cancelled" {
 		return Answer{Reason: "nobody answered"}, nil
 	}
-	var plain bool
-	if json.Unmarshal(r.Payload, &plain) == nil && !bytes.Equal(bytes.TrimSpace(r.Payload), []byte("null")) {
-		return Answer{Approved: plain}, nil
+	if a, ok := plainAnswer(r.Payload); ok {
+		return a, nil
 	}
 	var payload struct {
 		Approved   *bool           `json:"approved"`
 		EditedArgs json.RawMessage `json:"editedArgs"`
+		Answer     *agent.Reply    `json:"answer"`
 		Reason     string          `json:"reason"`
 	}
 	dec := json.NewDecoder(bytes.NewReader(r.Payload))
 	dec.DisallowUnknownFields() // an edit that is misspelt must not count as none
-	if err := dec.Decode(&payload); err != nil || payload.Approved == nil {
-		return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true or false}, with a reason or editedArgs if you like and nothing else", r.InterruptID)
+	err := dec.Decode(&payload)
+	edits := len(payload.EditedArgs) > 0 && !bytes.Equal(payload.EditedArgs, []byte("null"))
+	switch {
+	case err == nil && payload.Approved != nil && payload.Answer == nil:
+		a := Answer{Approved: *payload.Approved, Reason: payload.Reason}
+		if a.Approved && edits {
+			a.EditedArgs = payload.EditedArgs
+		}
+		return a, nil
+	case err == nil && payload.Approved == nil && payload.Answer != nil && known(*payload.Answer) && !edits:
+		return Answer{Outcome: *payload.Answer, Reason: payload.Reason}, nil
 	}
-	a := Answer{Approved: *payload.Approved, Reason: payload.Reason}
-	if a.Approved && !bytes.Equal(payload.EditedArgs, []byte("null")) {
-		a.EditedArgs = payload.EditedArgs
-	}
-	return a, nil
+	return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true or false}, with a reason or editedArgs if you like, or, "+
+		"to the question whether a call happened, {\"answer\": \"happened\", \"did_not_happen\" or \"try_again\"}; and nothing else", r.InterruptID)
 }
+
+// plainAnswer reads a payload that is no object.
+func plainAnswer(payload json.RawMessage) (Answer, bool) {
+	var value any
+	if json.Unmarshal(payload, &value) != nil {
+		return Answer{}, false
+	}
+	switch v := value.(type) {
+	case bool:
+		return Answer{Approved: v}, true
+	case string:
+		return Answer{Outcome: agent.Reply(v)}, known(agent.Reply(v))
+	}
+	return Answer{}, false
+}
+
+func known(r agent.Reply) bool { return slices.Contains(agent.Replies(), r) }
 
 func checkResume(list []Resume) error {
 	if len(list) > maxResume {

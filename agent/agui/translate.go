@@ -173,10 +173,12 @@ func (t *Translator) Question(raw json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
 	}
+	c.Kind = cmp.Or(c.Kind, agent.AskConfirm) // an older program wrote none
+	left := min(c.Deadline.Sub(t.now()), c.Deadline.Sub(c.CreatedAt))
 	return json.Marshal(struct {
 		agent.Confirmation
 		TTL int64 `json:"ttlSeconds"`
-	}{c, max(0, int64(c.Deadline.Sub(t.now()).Round(time.Second)/time.Second))})
+	}{c, max(0, int64(left.Round(time.Second)/time.Second))})
 }
 
 func (t *Translator) end(e agent.Event) ([]Event, error) {

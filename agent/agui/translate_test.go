@@ -33,7 +33,7 @@ type piece struct {
 
 func question() agent.Confirmation {
 	return agent.Confirmation{
-		ID: "conf-1", RunID: "run-1", ThreadID: "thread-1", InvocationID: "inv-2", CallID: "call-2", Tool: "place_order",
+		Kind: agent.AskConfirm, ID: "conf-1", RunID: "run-1", ThreadID: "thread-1", InvocationID: "inv-2", CallID: "call-2", Tool: "place_order",
 		Args: json.RawMessage(`{"items":[{"dish":"水煮牛肉","quantity":1}]}`), ArgsDigest: "sha256:0",
 		Summary: json.RawMessage(`{"totalFen":3200}`), Status: agent.ConfirmationOpen, CreatedAt: began, Deadline: began.Add(5 * time.Minute),
 	}

@@ -41,14 +41,11 @@ func (m *Module) startRun(c echo.Context) error {
 	return nil
 }
 
-// create stores the input's last message and its PENDING run.
+// create stores the input's last message and its PENDING run, or gives the run that it made before.
 func (m *Module) create(c echo.Context, in agui.RunAgentInput, origin agent.Origin) (agent.Run, error) {
 	message, err := in.Last()
 	if err != nil {
 		return agent.Run{}, err
-	}
-	if message.ID == "" {
-		message.ID = flow.NewID("msg")
 	}
 	return m.deps.Engine.Create(c.Request().Context(), run.Input{
 		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,

@@ -15,11 +15,13 @@ import (
 )
 
 // decisionBody is what a decision may carry. Args, with a yes, take the place of the call's arguments as a
-// whole; argsDigest says which ones the person saw, and must be that of those asked about.
+// whole; argsDigest says which ones the person saw, and must be that of those asked about. Answer is what a
+// question whether a call happened is answered with.
 type decisionBody struct {
 	ConfirmationID json.RawMessage `json:"confirmationId"` // left out: the run's one open question
 	Args           json.RawMessage `json:"args"`
 	ArgsDigest     string          `json:"argsDigest"`
+	Answer         agent.Reply     `json:"answer"`
 	Reason         string          `json:"reason"`
 }
 
@@ -48,11 +50,14 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 	if err := readJSON(c.Request().Body, &body); err != nil {
 		return err
 	}
+	if body.Answer != "" && status != agent.ConfirmationConfirmed {
+		return fault.New(fault.Invalid, "answer goes to /confirm, whatever it says")
+	}
 	id, err := body.question()
 	if err != nil {
 		return err
 	}
-	d := agent.Decision{Status: status, Reason: body.Reason, ArgsDigest: body.ArgsDigest, By: user, Via: "rest"}
+	d := agent.Decision{Status: status, Answer: body.Answer, Reason: body.Reason, ArgsDigest: body.ArgsDigest, By: user, Via: "rest"}
 	if len(body.Args) > 0 && !bytes.Equal(body.Args, []byte("null")) {
 		if status != agent.ConfirmationConfirmed {
 			return fault.New(fault.Invalid, "args go with a yes; a no has none")

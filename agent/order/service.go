@@ -95,9 +95,14 @@ func arguments(call capability.Call) (map[string]any, error) {
 // touches no stock, says what it would do. A recommendation is asked about as well, with nothing held.
 func (s *Service) PrepareText(ctx context.Context, call capability.Call) (capability.Prepared, error) {
 	args, err := s.intent(ctx, call)
-	if (err != nil || args == nil) && s.holds(ctx, call, Reservation(call.ID, 1)) {
-		// It was an order before a crash and is none now: what was held for it is given back.
-		return capability.Prepared{Changes: s.Dismiss(call, "conflict")}, fault.New(fault.Conflict, "订单没能重新备好，请重新下单 / the order cannot be prepared again; please order again")
+	if err != nil || args == nil {
+		switch held, known := s.holds(ctx, call, Reservation(call.ID, 1)); {
+		case held:
+			// It was an order before a crash and is none now: what was held for it is given back.
+			return capability.Prepared{Changes: s.Dismiss(call, "conflict")}, fault.New(fault.Conflict, "订单没能重新备好，请重新下单 / the order cannot be prepared again; please order again")
+		case !known && err != nil:
+			return capability.Prepared{Changes: s.Dismiss(call, string(fault.CodeOf(err)))}, err
+		}
 	}
 	if err != nil {
 		return capability.Prepared{}, err
@@ -136,11 +141,15 @@ func (s *Service) prepare(ctx context.Context, call capability.Call, args map[st
 		key = Reservation(s.deps.NewID("hold"), 1)
 	}
 	q, err := s.quote(ctx, call, args)
-	if err != nil && s.holds(ctx, call, key) {
-		// An earlier try of this preparation holds the portions already, and they are not to be counted as
-		// sold to somebody else.
-		args["held"] = true
-		if q, err = s.quote(ctx, call, args); err != nil {
+	if err != nil {
+		held, known := s.holds(ctx, call, key)
+		if held {
+			// An earlier try of this preparation holds the portions already, and they are not to be counted as
+			// sold to somebody else.
+			args["held"] = true
+			q, err = s.quote(ctx, call, args)
+		}
+		if err != nil && (held || !known) {
 			return capability.Prepared{Changes: s.Dismiss(call, string(fault.CodeOf(err)))}, err
 		}
 	}
@@ -212,11 +221,11 @@ func (s *Service) quote(ctx context.Context, call capability.Call, args map[stri
 }
 
 // holds tells whether an earlier try of the same preparation holds portions: after a crash, it is made
-// again under the same key.
-func (s *Service) holds(ctx context.Context, call capability.Call, key string) bool {
+// again under the same key. A catalog that does not answer leaves that unknown.
+func (s *Service) holds(ctx context.Context, call capability.Call, key string) (held, known bool) {
 	var r reservation
 	err := s.call(ctx, call, key+"/look", "get_reservation", map[string]any{"key": key}, &r)
-	return err == nil && r.State == "HELD"
+	return err == nil && r.State == "HELD", err == nil || fault.CodeOf(err) == fault.NotFound
 }
 
 // hold reserves the stock of a quote, at the quoted prices or not at all. With an error it tells whether

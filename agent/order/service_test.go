@@ -120,6 +120,27 @@ func TestPrepare_AgainAfterACrash(t *testing.T) {
 	wantRejected(t, p.Changes, "invalid")
 }
 
+// TestPrepare_CatalogAwayAfterACrash: when nobody can say whether the first try holds portions, their release is
+// queued: they must not stay held for an order that was refused.
+func TestPrepare_CatalogAwayAfterACrash(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(*world) (capability.Prepared, error){
+		"place_order": func(w *world) (capability.Prepared, error) { return w.Prepare(t.Context(), theCall()) },
+		"call_food":   func(w *world) (capability.Prepared, error) { return w.PrepareText(t.Context(), theCall()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld()
+			for _, tool := range []string{"quote_order", "food_intent", "get_reservation"} {
+				w.tools[tool] = fails(fault.Unavailable)
+			}
+			p, err := prepare(w)
+			wantCode(t, err, fault.Unavailable)
+			wantRejected(t, p.Changes, "unavailable")
+		})
+	}
+}
+
 func TestPrepare_PriceChanged(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{

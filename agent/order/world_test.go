@@ -192,6 +192,7 @@ const held = `{"key":"inv-1/1","state":"HELD","lines":[{"dishId":"food-001","qua
 func newWorld() *world {
 	w := &world{books: newBooks(), tools: map[string]func(map[string]any) (string, error){
 		"quote_order":         answers(quoted),
+		"get_reservation":     fails(fault.NotFound),
 		"reserve_stock":       answers(held),
 		"commit_reservation":  answers(`{"key":"inv-1/1","state":"COMMITTED"}`),
 		"release_reservation": answers(`{"key":"inv-1/1","state":"RELEASED"}`),

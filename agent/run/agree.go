@@ -21,6 +21,9 @@ func (e *ReplacedError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap gives the fault that it is.
 func (e *ReplacedError) Unwrap() error {
+	if e.Confirmation.Kind == agent.AskOutcome {
+		return fault.New(fault.Conflict, "it was tried again, and again nobody knows, so a new question is open: answer it by its confirmationId")
+	}
 	return fault.New(fault.Conflict, "what would happen has changed, so a new question is open: look at it and answer it by its confirmationId")
 }
 
@@ -54,7 +57,7 @@ func (s *Service) agree(ctx context.Context, c agent.Confirmation, d agent.Decis
 		inv.Edit(d.Edited.Args)
 	}
 	// A yes in time counts: the look ends before the question does.
-	look, stop := context.WithTimeout(ctx, max(0, c.Deadline.Sub(s.deps.Now())-lookMargin))
+	look, stop := context.WithTimeout(ctx, max(0, s.timeLeft(c)-lookMargin))
 	defer stop()
 	review, err := s.deps.Pipeline.Review(look, callOf(j.Run, inv), edited)
 	if err != nil && ctx.Err() == nil && look.Err() != nil {

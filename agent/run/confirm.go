@@ -9,31 +9,31 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/fault"
-	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
 
-// ask opens the question about a call: the row, the state of the run and what the capability prepared
-// are one transaction (D-94).
+// ask opens the question whether a call may run: the row, the state of the run and what the capability
+// prepared are one transaction (D-94).
 func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p capability.Prepared) error {
+	c := agent.Confirmation{Kind: agent.AskConfirm, Summary: p.Summary, Warnings: p.Warnings}
+	return s.open(ctx, r, inv, c, s.config.ConfirmationTTL, agent.Step{Changes: p.Changes})
+}
+
+// open completes a question about a call and writes it with the step that asks it.
+func (s *Service) open(ctx context.Context, r agent.Run, inv agent.Invocation, c agent.Confirmation, ttl time.Duration, step agent.Step) error {
 	now := s.stamp()
-	c := agent.Confirmation{
-		ID: s.deps.NewID("conf"), RunID: r.ID, UserID: r.UserID, ThreadID: r.ThreadID, InvocationID: inv.ID,
-		CallID: inv.CallID, Tool: inv.Name, Args: inv.Args, ArgsDigest: capability.Digest(inv.Args),
-		Summary: p.Summary, Warnings: p.Warnings, Status: agent.ConfirmationOpen,
-		CreatedAt: now, Deadline: now.Add(s.config.ConfirmationTTL),
-	}
+	c.ID, c.RunID, c.UserID, c.ThreadID = s.deps.NewID("conf"), r.ID, r.UserID, r.ThreadID
+	c.InvocationID, c.CallID, c.Tool, c.Args, c.ArgsDigest = inv.ID, inv.CallID, inv.Name, inv.Args, capability.Digest(inv.Args)
+	c.Status, c.CreatedAt, c.Deadline = agent.ConfirmationOpen, now, now.Add(ttl)
 	inv.Status = capability.Asking
+	step.RunID, step.Epoch, step.From, step.To = r.ID, r.Epoch, open(), agent.AwaitingConfirmation
+	step.Invocations, step.Confirmations = []agent.Invocation{inv}, []agent.Confirmation{c}
+	step.Events = append(step.Events, agent.NewEvent(agent.ConfirmationRequired, c, now))
 	if err := failpoint.Hit(ctx, failpoint.BeforeAsk); err != nil {
 		return err
 	}
-	err := s.append(ctx, agent.Step{
-		RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.AwaitingConfirmation,
-		Invocations: []agent.Invocation{inv}, Confirmations: []agent.Confirmation{c}, Changes: p.Changes,
-		Events: []agent.Event{agent.NewEvent(agent.ConfirmationRequired, c, now)},
-	})
-	if err != nil {
+	if err := s.append(ctx, step); err != nil {
 		return err
 	}
 	s.watchAgain()
@@ -46,8 +46,9 @@ func (s *Service) stamp() time.Time { return s.deps.Now().Truncate(time.Microsec
 // Decide answers a question of a run for its owner. With an empty confirmationID the run's one open
 // question is meant. The same answer again gives the stored decision; another is a conflict; one that
 // comes too late is gone. A yes may come with edited arguments. When they cannot be, the question stays as
-// it is. When a yes would mean something that the person has not seen, such as another price, a new
-// question takes the place of the old one, and the answer is a *ReplacedError.
+// it is. A question whether a call happened is answered by d.Answer, and by nothing else. When a yes would
+// mean something that the person has not seen, such as another price, a new question takes the place of the
+// old one, and the answer is a *ReplacedError.
 func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID string, d agent.Decision) (agent.Confirmation, error) {
 	r, err := s.Run(ctx, userID, runID)
 	if err != nil {
@@ -57,14 +58,14 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	if err != nil {
 		return c, err
 	}
-	if sameArgs(d.Edited, c.Args) {
-		d.Edited = nil
+	if d, err = fitting(c, d); err != nil {
+		return c, err
 	}
 	if d.ArgsDigest != "" && d.ArgsDigest != c.ArgsDigest {
 		return c, fault.New(fault.Conflict, "what you saw is not what is asked: argsDigest is not that of the question's arguments")
 	}
-	if c.Status == agent.ConfirmationOpen && !s.deps.Now().Before(c.Deadline) {
-		if c, err = s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"}); err != nil {
+	if c.Status == agent.ConfirmationOpen && s.timeLeft(c) <= 0 {
+		if c, err = s.decide(ctx, c, expired()); err != nil {
 			return agent.Confirmation{}, err
 		}
 	}
@@ -88,8 +89,10 @@ func (s *Service) verdict(ctx context.Context, c agent.Confirmation, d agent.Dec
 	switch {
 	case c.ReplacedBy != "":
 		return s.replaced(ctx, c)
-	case c.Status == d.Status && sameEdit(c.Edited, d.Edited):
+	case c.Status == d.Status && c.Answer == d.Answer && sameEdit(c.Edited, d.Edited):
 		return nil
+	case c.Status == agent.ConfirmationAnswered:
+		return fault.New(fault.Conflict, "the question was answered already: %s", c.Answer)
 	case c.Status == d.Status:
 		return fault.New(fault.Conflict, "the question was answered already, with other arguments")
 	case c.Status == agent.ConfirmationExpired || c.Status == agent.ConfirmationCancelled:
@@ -117,7 +120,7 @@ func (s *Service) confirmation(ctx context.Context, r agent.Run, id string) (age
 	case 0:
 		return agent.Confirmation{}, fault.New(fault.NotFound, "this run has no such question")
 	case 1:
-		if id == "" && found[0].Status == agent.ConfirmationOpen && replaces(j, found[0]) {
+		if id == "" && found[0].Status == agent.ConfirmationOpen && (replaces(j, found[0]) || askedAgain(j, found[0])) {
 			return found[0], &ReplacedError{found[0]} // it must be meant by name
 		}
 		return found[0], nil
@@ -125,7 +128,7 @@ func (s *Service) confirmation(ctx context.Context, r agent.Run, id string) (age
 	return agent.Confirmation{}, fault.New(fault.Invalid, "several questions are open: name one by confirmationId")
 }
 
-// decide closes an open question against the call, once, whoever else tries, and lets the run go on.
+// decide closes an open question, other than with a yes, once, whoever else tries, and lets the run go on.
 func (s *Service) decide(ctx context.Context, c agent.Confirmation, d agent.Decision) (agent.Confirmation, error) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
@@ -162,13 +165,17 @@ func (s *Service) close(ctx context.Context, c agent.Confirmation, d agent.Decis
 	return stands, won, nil
 }
 
-// decision is what a decision against the call writes: its result.
+// decision is what a decision that needs no further look writes: as a rule the call's result.
 func (s *Service) decision(ctx context.Context, j agent.Journal, c agent.Confirmation, d agent.Decision) (agent.Step, error) {
 	inv, err := asked(j, c)
 	if err != nil {
 		return agent.Step{}, err
 	}
 	step := resolution(c, d)
+	if c.Kind == agent.AskOutcome {
+		s.settleOutcome(ctx, j.Run, inv, d, &step)
+		return step, nil
+	}
 	reason, message := denial(d)
 	o := s.deps.Pipeline.Close(callOf(j.Run, inv), capability.Denied, reason, message)
 	s.settleInvocation(ctx, j.Run, inv, o, &step)
@@ -187,7 +194,7 @@ func asked(j agent.Journal, c agent.Confirmation) (agent.Invocation, error) {
 
 // resolution is the step that closes a question, with the event that tells of it.
 func resolution(c agent.Confirmation, d agent.Decision) agent.Step {
-	c.Status, c.Reason, c.Edited, c.ReplacedBy = d.Status, d.Reason, d.Edited, d.ReplacedBy
+	c.Status, c.Answer, c.Reason, c.Edited, c.ReplacedBy = d.Status, d.Answer, d.Reason, d.Edited, d.ReplacedBy
 	c.DecidedBy, c.DecidedVia, c.DecidedAt = d.By, d.Via, &d.At
 	return agent.Step{
 		RunID: c.RunID, From: open(), To: agent.Keep, At: d.At,
@@ -203,51 +210,4 @@ func denial(d agent.Decision) (reason, message string) {
 		return "rejected", "the person said no: " + text.Clip(d.Reason, 200)
 	}
 	return "rejected", "the person said no, so nothing was done"
-}
-
-// watchAgain lets the watcher look at the deadlines anew.
-func (s *Service) watchAgain() {
-	select {
-	case s.expiry <- struct{}{}:
-	default:
-	}
-}
-
-// watchDeadlines expires open questions when their time is over. The deadlines are rows: a restart
-// changes nothing about them.
-func (s *Service) watchDeadlines(ctx context.Context) {
-	for {
-		timer := time.NewTimer(s.expireDue(ctx))
-		select {
-		case <-timer.C:
-		case <-s.expiry:
-			timer.Stop()
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-	}
-}
-
-// expireDue expires what is due, and gives the time until the next look.
-func (s *Service) expireDue(ctx context.Context) time.Duration {
-	const longest = time.Minute
-	open, err := s.deps.Store.OpenConfirmations(ctx, "")
-	if err != nil {
-		return time.Second
-	}
-	wait := longest
-	for _, c := range open {
-		left := c.Deadline.Sub(s.deps.Now())
-		if left > 0 {
-			wait = min(wait, left)
-			continue
-		}
-		_, err := s.decide(ctx, c, agent.Decision{Status: agent.ConfirmationExpired, Reason: "expired", By: "system", Via: "clock"})
-		if err != nil {
-			flow.Log(ctx).Error().Err(err).Str("confirmationId", c.ID).Msg("question not expired")
-			wait = min(wait, time.Second)
-		}
-	}
-	return wait
 }

@@ -78,7 +78,11 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 		if inv.Status.Final() {
 			continue
 		}
-		o := s.deps.Pipeline.Close(callOf(j.Run, inv), s.closedAs(inv), reason, message)
+		status, words := capability.Cancelled, message
+		if inv.Attempts > 0 { // it was begun, and nothing was heard of it
+			status, words = capability.Indeterminate, message+"; it is not known whether this happened"
+		}
+		o := s.deps.Pipeline.Close(callOf(j.Run, inv), status, reason, words)
 		s.settleInvocation(ctx, j.Run, inv, o, out)
 	}
 	for _, c := range j.Confirmations {
@@ -89,15 +93,6 @@ func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.St
 		out.Closed = append(out.Closed, c)
 		out.Events = append(out.Events, agent.NewEvent(agent.ConfirmationResolved, c, now))
 	}
-}
-
-// closedAs says what a call without a result has become: one with an effect that was running when an
-// earlier process ended may have happened.
-func (s *Service) closedAs(inv agent.Invocation) capability.Status {
-	if d, _ := s.deps.Pipeline.Lookup(inv.Name); inv.Status == capability.Running && !d.ReadOnly {
-		return capability.Indeterminate
-	}
-	return capability.Cancelled
 }
 
 // wakePending lets the conversation's waiting runs look whether it is their turn.

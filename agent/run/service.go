@@ -5,7 +5,10 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -54,6 +57,7 @@ type Service struct {
 	owner  string // of leases: this process
 	active *active
 	live   *live
+	seen   seen
 	expiry chan struct{}
 }
 
@@ -86,10 +90,23 @@ type Input struct {
 	UserID      string
 	ThreadID    string
 	ClientRunID string
-	MessageID   string
+	MessageID   string // empty: the client gave none
 	Text        string
 	Modern      bool
 	Origin      agent.Origin
+}
+
+// key names an input, so that it is known when it comes again: all that a client repeats when it sends it
+// again. It is empty where the client did not name it.
+func (in Input) key() string {
+	if in.ClientRunID == "" || in.MessageID == "" {
+		return ""
+	}
+	sum := sha256.New()
+	for _, part := range []string{in.UserID, in.ThreadID, in.ClientRunID, in.MessageID, in.Text} {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // OpenConfirmationError refuses an input because the conversation has an open question (F-24).
@@ -102,15 +119,16 @@ func (e *OpenConfirmationError) Error() string {
 // titleLength is how much of its first message names a conversation, in characters.
 const titleLength = 40
 
-// Create stores an input and its PENDING run. Begin sets it going, once somebody can watch it.
+// Create stores an input and its PENDING run. Begin sets it going, once somebody can watch it. The same input
+// again, from a client that lost the answer, gives the run that there is, however far that has come.
 func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 	now := s.deps.Now()
 	r := agent.Run{
 		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
-		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, CreatedAt: now,
+		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, InputKey: in.key(), CreatedAt: now,
 	}
 	message := agent.Message{
-		ID: in.MessageID, UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
+		ID: cmp.Or(in.MessageID, s.deps.NewID("msg")), UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
 		Role: agent.User, Text: in.Text, CreatedAt: now,
 	}
 	err := s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message)
@@ -118,7 +136,12 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 		message.ID = s.deps.NewID("msg")
 		err = s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message)
 	}
-	if errors.Is(err, agent.ErrConfirmationOpen) {
+	var same *agent.SameInputError
+	switch {
+	case errors.As(err, &same):
+		flow.Log(ctx).Info().Str("runId", same.RunID).Msg("the same input again: no second run")
+		return s.Run(ctx, in.UserID, same.RunID)
+	case errors.Is(err, agent.ErrConfirmationOpen):
 		return agent.Run{}, s.openConfirmation(ctx, in)
 	}
 	if err != nil {

@@ -172,20 +172,6 @@ func TestStrictRecovery(t *testing.T) {
 	want(t, "late", fault.CodeOf(err), fault.Gone)
 }
 
-func TestInterruptedEffectIsNotRepeated(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.model.script(turn{calls: []agent.ToolCall{call("a", "note", `{}`)}}, speakAndHang("x"))
-	r := w.send("t1", "buy a note")
-	w.speaking(r.ID)
-	w.stop()
-	w.forgetResult(r.ID)
-	w.start()
-	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
-	want(t, "noted", w.tools.count("note"), 1)
-	want(t, "call", w.journal(r.ID).Invocations[0].Status, capability.Indeterminate)
-}
-
 // execute changes the database behind the engine's back.
 func (w *world) execute(statement string, args ...any) {
 	w.t.Helper()
@@ -193,12 +179,6 @@ func (w *world) execute(statement string, args ...any) {
 	_, err := db.Exec(statement, args...)
 	must(w.t, err)
 	must(w.t, db.Close())
-}
-
-// forgetResult puts a finished call back to RUNNING, as a kill between effect and record leaves it.
-func (w *world) forgetResult(runID string) {
-	w.t.Helper()
-	w.execute(`UPDATE invocations SET status = 'RUNNING', final = 0, result = '' WHERE run_n = (SELECT n FROM runs WHERE id = ?)`, runID)
 }
 
 // TestNobodyWatchesForTooLong: how long a run goes on depends on who started it, whoever watched it

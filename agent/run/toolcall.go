@@ -120,17 +120,12 @@ func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, 
 }
 
 // resumeCall goes on with a call that was running when an earlier process ended: again, if that does no
-// harm; otherwise nobody knows whether it happened, and the result says so.
+// harm; otherwise the person is asked whether it happened.
 func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
-	d, _ := s.deps.Pipeline.Lookup(inv.Name)
-	if d.ReadOnly || d.Idempotent {
+	if d, _ := s.deps.Pipeline.Lookup(inv.Name); d.Repeatable() {
 		return s.execute(ctx, r, inv, call)
 	}
-	o := s.deps.Pipeline.Close(call, capability.Indeterminate, "interrupted",
-		"the program stopped while this ran; it is not known whether it happened")
-	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep}
-	s.settleInvocation(ctx, r, inv, o, &step)
-	return s.append(ctx, step)
+	return s.askOutcome(ctx, r, inv, agent.Interrupted, "the program stopped while this ran; it is not known whether it happened", 0)
 }
 
 // execute makes the attempt. A call with an effect is claimed in the journal before it starts.
@@ -138,25 +133,21 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 	d, _ := s.deps.Pipeline.Lookup(inv.Name)
 	resumed := !d.ReadOnly && inv.Status == capability.Running
 	if !d.ReadOnly && !resumed && !failpoint.On(failpoint.Forgetful) {
-		inv.Status = capability.Running
-		err := s.append(ctx, agent.Step{
-			RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep,
-			Invocations: []agent.Invocation{inv},
-			Events:      []agent.Event{agent.NewEvent(agent.CallStarted, callData(inv, d.Kind), s.deps.Now())},
-		})
-		if err == nil {
-			err = failpoint.Hit(ctx, failpoint.CallStarted)
-		}
-		if err != nil {
+		if err := s.claim(ctx, r, &inv, d.Kind); err != nil {
 			return err
 		}
 	}
 	o := s.deps.Pipeline.Execute(ctx, call)
+	unknown := o.Receipt.Status == capability.Indeterminate
 	switch {
-	case o.Receipt.Status != capability.Cancelled:
+	case o.Receipt.Status != capability.Cancelled && !unknown:
 	case takenFrom(ctx):
-		return nil // no outcome: the next process makes it again
-	case resumed: // an attempt before the crash may have happened
+		return nil // no outcome: the next process makes it again, or asks whether it happened
+	case unknown && ctx.Err() == nil:
+		return s.askOutcome(ctx, r, inv, o.Receipt.Code, o.Receipt.Message+"; it is not known whether it happened", o.Receipt.Duration)
+	case unknown:
+		o = s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the run was cancelled while this ran; it is not known whether it happened")
+	case resumed || inv.Attempts > 1: // an earlier attempt may have happened
 		o = s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the run was cancelled; it is not known whether this happened before")
 	default: // it ended before it was settled, so nothing of it stands
 		o = s.deps.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
@@ -170,6 +161,23 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 		return err
 	}
 	return failpoint.Hit(ctx, failpoint.AfterResult)
+}
+
+// claim writes down that a call begins, before it does.
+func (s *Service) claim(ctx context.Context, r agent.Run, inv *agent.Invocation, kind capability.Kind) error {
+	now := s.stamp()
+	inv.Status, inv.BeganAt = capability.Running, now
+	inv.Attempts++
+	data := callData(*inv, kind)
+	data.Attempt = inv.Attempts
+	err := s.append(ctx, agent.Step{
+		RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Invocations: []agent.Invocation{*inv},
+		Events: []agent.Event{agent.NewEvent(agent.CallStarted, data, now)},
+	})
+	if err != nil {
+		return err
+	}
+	return failpoint.Hit(ctx, failpoint.CallStarted)
 }
 
 // settleInvocation adds a call's one result, with its event, its audit record and what its capability

@@ -29,7 +29,8 @@ type world struct {
 	tools   *tools
 	cfg     run.Config
 	log     io.Writer // of errors
-	commits int64     // of all, once stopped
+	now     func() time.Time
+	commits int64 // of all, once stopped
 	open    func(ctx context.Context, path string) (*rundb.DB, error)
 	store   func(agent.RunStore) agent.RunStore // what stands between the engine and the database
 }
@@ -39,7 +40,7 @@ func newWorld(t *testing.T, change ...func(*world)) *world {
 	w := &world{
 		t: t, path: filepath.Join(t.TempDir(), "orchestrator.db"), model: &scriptedModel{}, tools: &tools{},
 		open: rundb.Open, store: func(s agent.RunStore) agent.RunStore { return s },
-		log: io.Discard, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
+		log: io.Discard, now: time.Now, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
 	}
 	for _, c := range change {
 		c(w)
@@ -60,8 +61,8 @@ func (w *world) start() {
 	must(w.t, err)
 	w.db = db
 	w.runs = run.New(run.Deps{
-		Store: w.store(db), Model: w.model, Registry: registry, Market: market, Now: time.Now, NewID: flow.NewID,
-		Pipeline: capability.NewPipeline(registry, db, time.Now),
+		Store: w.store(db), Model: w.model, Registry: registry, Market: market, Now: w.now, NewID: flow.NewID,
+		Pipeline: capability.NewPipeline(registry, db, w.now),
 	}, w.cfg)
 	must(w.t, w.runs.Start(ctx))
 }
@@ -156,6 +157,7 @@ type tools struct {
 	failing  bool          // prepare refuses
 	warnings string        // of prepare
 	review   func(capability.Call) (capability.Review, error)
+	note     func(context.Context) error // what becomes of a note; nothing goes wrong when nil
 
 	reviewTime time.Duration // how long a review takes
 }
@@ -215,8 +217,19 @@ func (x *tools) definitions() []capability.Definition {
 				return nil
 			},
 		},
-		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: handle("note")},
+		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: x.notes},
 	}
+}
+
+// notes has an effect that nobody can recognise when it comes again.
+func (x *tools) notes(ctx context.Context, c capability.Call) (json.RawMessage, error) {
+	x.did("note")
+	if x.note != nil {
+		if err := x.note(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(map[string]any{"did": "note", "args": c.Args})
 }
 
 func (x *tools) look(ctx context.Context, c capability.Call) (capability.Review, error) {

@@ -138,10 +138,11 @@ func (of journal) wait(c agent.Confirmation) span.Span {
 	if c.DecidedAt != nil {
 		decided = *c.DecidedAt
 	}
-	return of.span(span.Person, span.IDOf(c.ID), span.IDOf(c.InvocationID), "confirm "+c.Tool, c.CreatedAt, decided,
+	return of.span(span.Person, span.IDOf(c.ID), span.IDOf(c.InvocationID), string(cmp.Or(c.Kind, agent.AskConfirm))+" "+c.Tool, c.CreatedAt, decided,
 		"gen_ai.tool.name", c.Tool,
 		"agentmesh.confirmation.id", c.ID,
 		"agentmesh.status", string(c.Status),
+		"agentmesh.answer", string(c.Answer),
 		"agentmesh.decided_via", c.DecidedVia)
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ type Options struct {
 	Dir    string            // folder of the databases; a temporary one when empty
 	Change func(*app.Config) // settings
 	Now    func() time.Time  // the clock; the real one when nil
+	With   []app.Option      // what else differs
 }
 
 // Mesh is a running mesh.
@@ -71,7 +73,7 @@ func (m *Mesh) start(o Options, listener net.Listener, change func(*app.Config))
 		o.Change(&c)
 	}
 	change(&c)
-	var options []app.Option
+	options := slices.Clone(o.With)
 	if listener != nil {
 		options = append(options, app.WithListener(listener))
 	}

@@ -37,7 +37,7 @@ func (db *DB) Invariant(ctx context.Context) error {
 		UNION ALL
 		SELECT printf('order %s was sold without a CONFIRMED question', o.id) FROM orders o
 			WHERE o.status IN ('CONFIRMED', 'CANCELLED') AND EXISTS (SELECT 1 FROM runs r WHERE r.id = o.run_id)
-			AND NOT EXISTS (SELECT 1 FROM confirmations c WHERE c.invocation_id = o.invocation_id AND c.status = 'CONFIRMED')
+			AND NOT EXISTS (SELECT 1 FROM confirmations c WHERE c.invocation_id = o.invocation_id AND c.kind = 'confirm' AND c.status = 'CONFIRMED')
 		UNION ALL
 		SELECT printf('invocation %s has %d orders', invocation_id, count(*)) FROM orders GROUP BY invocation_id HAVING count(*) > 1
 		UNION ALL

@@ -88,7 +88,7 @@ func done(inv agent.Invocation) agent.Invocation {
 
 func question(id, inv string) agent.Confirmation {
 	return agent.Confirmation{
-		ID: id, InvocationID: inv, CallID: "call-" + inv, Tool: "place_order", Args: json.RawMessage(`{"items":[]}`), ArgsDigest: "d",
+		ID: id, Kind: agent.AskConfirm, InvocationID: inv, CallID: "call-" + inv, Tool: "place_order", Args: json.RawMessage(`{"items":[]}`), ArgsDigest: "d",
 		Summary: json.RawMessage(`{"totalFen":3200}`), Status: agent.ConfirmationOpen, CreatedAt: at, Deadline: later(300),
 	}
 }

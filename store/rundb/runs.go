@@ -2,6 +2,8 @@ package rundb
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -35,6 +37,9 @@ func scanRun(row scanner) (agent.Run, error) {
 // CreateRun stores conversation, user message and PENDING run together.
 func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input agent.Message) error {
 	return db.Tx(ctx, func(tx *store.Tx) error {
+		if err := newInput(ctx, tx, r.InputKey); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO conversations (user_id, id, title, created_at, updated_at)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT (user_id, id) DO UPDATE SET updated_at = excluded.updated_at`,
 			r.UserID, r.ThreadID, title, stamp(r.CreatedAt), stamp(r.CreatedAt))
@@ -44,9 +49,9 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 		if err := noneOpen(ctx, tx, r.UserID, r.ThreadID); err != nil {
 			return err
 		}
-		res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, stamp(r.CreatedAt))
+		res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, stamp(r.CreatedAt))
 		if err != nil {
 			return fmt.Errorf("insert run: %w", err)
 		}
@@ -60,6 +65,22 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 		}
 		return err
 	})
+}
+
+// newInput refuses an input that a run exists of. Inputs without a key are all new.
+func newInput(ctx context.Context, tx *store.Tx, key string) error {
+	if key == "" {
+		return nil
+	}
+	var same agent.SameInputError
+	err := tx.QueryRowContext(ctx, `SELECT id FROM runs WHERE input_key = ? AND input_key <> ''`, key).Scan(&same.RunID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look for the same input: %w", err)
+	}
+	return &same
 }
 
 // noneOpen refuses an input while a question of its conversation is open (F-24).

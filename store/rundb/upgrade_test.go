@@ -15,7 +15,7 @@ import (
 // TestUpgrade: a database of each earlier version becomes one of this one, and what is in it means the same.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	means := []func(*testing.T, *rundb.DB){meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin, meansLeases}
+	means := []func(*testing.T, *rundb.DB){meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin, meansLeases, meansOutcome, meansInputs}
 	v := storetest.Versions{Open: func(t *testing.T, path string) {
 		db := openAt(t, path)
 		must(t, db.Invariant(t.Context()))
@@ -69,7 +69,7 @@ func meansRuns(t *testing.T, db *rundb.DB) {
 	open, err := db.OpenConfirmations(t.Context(), "anna")
 	must(t, err)
 	same(t, "the open question", open, []agent.Confirmation{{
-		ID: "conf-2", RunID: "run-asking", UserID: "anna", ThreadID: "t2", InvocationID: "inv-2", CallID: "call-inv-2", Tool: "place_order",
+		ID: "conf-2", Kind: agent.AskConfirm, RunID: "run-asking", UserID: "anna", ThreadID: "t2", InvocationID: "inv-2", CallID: "call-inv-2", Tool: "place_order",
 		Args: json.RawMessage(`{"items":[]}`), ArgsDigest: "d", Summary: json.RawMessage(`{"totalFen":3200}`), Warnings: json.RawMessage(`["辣"]`),
 		Status: agent.ConfirmationOpen, CreatedAt: moment(1795924800000123), Deadline: moment(1795925100000123),
 	}})
@@ -137,6 +137,29 @@ func meansEdits(t *testing.T, db *rundb.DB) {
 func meansOrigin(t *testing.T, db *rundb.DB) {
 	r, err := db.Run(t.Context(), "anna", "run-pending")
 	if err != nil || r.Origin != agent.ByAGUI || r.Status != agent.Pending {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+func meansOutcome(t *testing.T, db *rundb.DB) {
+	open, err := db.OpenConfirmations(t.Context(), "carol")
+	if err != nil || len(open) != 1 || open[0].Kind != agent.AskOutcome || open[0].Attempt == nil || open[0].Attempt.Number != 2 || open[0].Attempt.Why != "timeout" || len(open[0].Answers) != 3 {
+		t.Errorf("got %+v, %v", open, err)
+	}
+	said, err := db.Confirmation(t.Context(), "carol", "conf-8")
+	if err != nil || said.Status != agent.ConfirmationAnswered || said.Answer != agent.TryAgain {
+		t.Errorf("got %+v, %v", said, err)
+	}
+	for run, want := range map[string]int{"run-unknown": 2, "run-working": 1} { // one that an earlier version began
+		if j, err := db.Journal(t.Context(), run); err != nil || len(j.Invocations) != 1 || j.Invocations[0].Attempts != want || j.Invocations[0].BeganAt.IsZero() {
+			t.Errorf("%s: got %+v, %v, want %d attempts", run, j.Invocations, err, want)
+		}
+	}
+}
+
+func meansInputs(t *testing.T, db *rundb.DB) {
+	r, err := db.Run(t.Context(), "carol", "run-known")
+	if err != nil || r.Status != agent.Pending {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

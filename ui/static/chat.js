@@ -270,15 +270,16 @@ export class Chat {
     this.changed(turn);
   }
 
-  /** Sends a decision once, however often it is clicked. @param {'confirm'|'reject'} decision @param {object} [args] edited ones */
+  /** Sends a decision once, however often it is clicked. @param {string} decision confirm, reject, or what happened @param {object} [args] edited ones */
   async decide(turn, part, decision, args) {
     if (part.sending || part.status !== 'OPEN') return;
     part.sending = decision;
     part.problem = '';
     this.changed(turn);
     try {
-      const path = `/runs/${encodeURIComponent(part.runId || turn.runId)}/${decision}`;
-      const { confirmation } = await api.post(path, { confirmationId: part.id, ...(args && { args, argsDigest: part.argsDigest }) });
+      const after = part.kind === 'outcome';
+      const path = `/runs/${encodeURIComponent(part.runId || turn.runId)}/${after ? 'confirm' : decision}`;
+      const { confirmation } = await api.post(path, { confirmationId: part.id, ...(after && { answer: decision }), ...(args && { args, argsDigest: part.argsDigest }) });
       if (confirmation) resolveConfirmation(turn, { ...confirmation, confirmationId: part.id });
     } catch (err) {
       this.undecided(turn, part, err);

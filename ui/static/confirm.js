@@ -1,13 +1,14 @@
-/** The question before an order: what will happen, what it costs, how long there is to decide. */
+/** A question: what will happen and what it costs, or whether it did; and how long there is to decide. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
 import { serverNow } from './api.js';
 import { clock, countdown } from './format.js';
 import { Icon } from './icons.js';
 import { known, pick, t } from './i18n.js';
 import { Lines, argsOf, editOf, isValid } from './orderform.js';
+import { Answers, Known } from './outcome.js';
 import { toolLabel } from './toolcard.js';
 
-/** @param {{part: object, result?: string, live: boolean, onDecide: (decision: 'confirm'|'reject', args?: object) => void}} props */
+/** @param {{part: object, result?: string, live: boolean, onDecide: (decision: string, args?: object) => void}} props */
 export function ConfirmCard({ part, result, live, onDecide }) {
   const card = useRef(null);
   const open = part.status === 'OPEN';
@@ -22,6 +23,7 @@ export function ConfirmCard({ part, result, live, onDecide }) {
   const [edit, setEdit] = useState(null);
   const summary = part.edited?.summary || part.summary; // what was decided about, or is asked
   const isOrder = Array.isArray(summary?.lines);
+  const after = part.kind === 'outcome'; // it may have happened
   const fields = open && isOrder ? edit : null;
   const decide = (decision) => onDecide(decision, decision === 'confirm' && fields ? argsOf(summary, fields) : undefined);
   const ids = { title: `${part.id}-title`, body: `${part.id}-body` };
@@ -29,23 +31,26 @@ export function ConfirmCard({ part, result, live, onDecide }) {
       ref=${card} aria-labelledby=${ids.title} aria-describedby=${ids.body} aria-modal=${open ? 'false' : undefined}
       data-testid="confirm-card" data-status=${part.status} data-confirmation=${part.id}>
     <header>
-      <h2 id=${ids.title}>${isOrder ? t('confirm.title') : t('confirm.titleTool', { tool: toolLabel(part.tool) })}</h2>
-      ${open && html`<${TimeLeft} left=${left} />`}
+      <h2 id=${ids.title}>${after ? t('outcome.title', { tool: toolLabel(part.tool) }) : isOrder ? t('confirm.title') : t('confirm.titleTool', { tool: toolLabel(part.tool) })}</h2>
+      ${open && !after && html`<${TimeLeft} left=${left} />`}
     </header>
     <div id=${ids.body}>
+      ${after && html`<${Known} part=${part} open=${open} />`}
       ${open && isOrder && html`<p class="confirm-lead">${t('confirm.body')}</p>`}
       ${isOrder ? html`<${Lines} summary=${summary} edit=${fields} id=${part.id} busy=${Boolean(part.sending)} onEdit=${setEdit} />` : html`<pre tabindex="0">${JSON.stringify(part.edited?.args || part.args, null, 2)}</pre>`}
       <${Warnings} warnings=${part.warnings} />
     </div>
     ${part.problem && html`<p class="confirm-problem" role="alert" data-testid="confirm-problem">${problemText(part)}</p>`}
-    ${open
+    ${open && after
+      ? html`<${Answers} part=${part} onDecide=${decide} />`
+      : open
       ? html`<${Buttons} part=${part} isOrder=${isOrder} over=${left.ms <= 0} wrong=${Boolean(fields) && !isValid(fields)} onDecide=${decide}>
           ${isOrder && part.tool === 'place_order' && html`<button type="button" class="button" disabled=${Boolean(part.sending)}
             aria-pressed=${String(Boolean(edit))} data-testid="confirm-edit" onClick=${() => setEdit(edit ? null : editOf(summary))}>
             ${t(edit ? 'confirm.editUndo' : 'confirm.edit')}
           </button>`}
         <//>`
-      : html`<${Decision} part=${part} result=${result} isOrder=${isOrder} />`}
+      : html`<${Decision} part=${part} result=${result} isOrder=${isOrder} after=${after} />`}
   </section>`;
 }
 
@@ -92,12 +97,12 @@ function Buttons({ part, isOrder, over, wrong, onDecide, children }) {
 }
 
 /** What was decided, by whom and when, and what became of it. */
-function Decision({ part, result, isOrder }) {
+function Decision({ part, result, isOrder, after }) {
   const outcome = part.replacedBy ? {} : outcomeOf(result); // the result is that of the question which took its place
   const good = part.status === 'CONFIRMED' && !outcome.problem;
   return html`<p class=${`decision ${good ? 'is-good' : ''}`} data-testid="confirm-decision">
     <${Icon} name=${good ? 'check' : part.status === 'CONFIRMED' ? 'cross' : 'minus'} size="16" />
-    <span><strong>${t(part.replacedBy ? 'confirm.REPLACED' : isOrder ? `confirm.${part.status}` : `confirm.tool.${part.status}`)}</strong>
+    <span><strong>${after ? t(`outcome.${part.answer || part.status}.said`) : t(part.replacedBy ? 'confirm.REPLACED' : isOrder ? `confirm.${part.status}` : `confirm.tool.${part.status}`)}</strong>
       ${part.edited && html`<span class="quiet" data-testid="confirm-edited"> · ${t('confirm.edited')}</span>`}
       ${part.decidedBy && part.decidedBy !== 'system' && html`<span class="quiet"> · ${t('confirm.by', { who: part.decidedBy })}</span>`}
       ${part.decidedAt && html`<span class="quiet"> · <time datetime=${part.decidedAt}>${clock(part.decidedAt)}</time></span>`}
@@ -120,5 +125,5 @@ function outcomeOf(result) {
 function problemText(part) {
   if (part.problem === 'network') return t('error.network');
   if (part.problem === 'refused') return t('confirm.refused', { why: part.problemDetail });
-  return known(`confirm.${part.problem}`, t('error.unknown', { detail: part.problemDetail || '' }));
+  return known(`${part.kind}.${part.problem}`, '') || known(`confirm.${part.problem}`, t('error.unknown', { detail: part.problemDetail || '' }));
 }

@@ -124,10 +124,11 @@ export function askConfirmation(turn, confirmation) {
 }
 
 /** Records a decision: from the stream, or from the answer to our own POST. */
-export function resolveConfirmation(turn, { confirmationId, status, reason, edited, replacedBy, decidedBy, decidedAt }) {
+export function resolveConfirmation(turn, { confirmationId, status, answer, reason, edited, replacedBy, decidedBy, decidedAt }) {
   const part = findPart(turn, 'confirm', confirmationId);
   if (!part) return;
   Object.assign(part, { status, problem: '' });
+  if (answer) part.answer = answer;
   if (reason) part.reason = reason;
   if (edited) part.edited = edited;
   if (replacedBy) part.replacedBy = replacedBy;
@@ -171,7 +172,7 @@ function toolPart(turn, id) {
 }
 
 /** Results of calls that were not run to their end. */
-const NOT_RUN = new Set(['DENIED', 'CANCELLED', 'INDETERMINATE', 'REFUSED']);
+const NOT_RUN = new Set(['DENIED', 'FAILED', 'CANCELLED', 'INDETERMINATE', 'REFUSED']);
 
 /** What a stored result says about how the call went. */
 function statusOf(content) {

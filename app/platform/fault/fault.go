@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 )
 
@@ -34,11 +35,13 @@ func Known(code Code) bool {
 	return code == Internal || Status(code) != http.StatusInternalServerError
 }
 
-// Error is a fault. Message may be shown to anybody; Err may not.
+// Error is a fault. Message may be shown to anybody; Err may not. Unsent says that what was asked for has
+// certainly not happened: the request never left.
 type Error struct {
 	Code    Code
 	Message string
 	Err     error
+	Unsent  bool
 }
 
 // New makes a fault with a message that is safe to show.
@@ -61,6 +64,21 @@ func (e *Error) Error() string {
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Unsent tells whether an error says that the request never left: a fault that is marked so, or a connection
+// that was never made. Without such a word it may have arrived.
+func Unsent(err error) bool {
+	var made *net.OpError
+	if errors.As(err, &made) && made.Op == "dial" {
+		return true
+	}
+	for f := (*Error)(nil); errors.As(err, &f); err = f.Err {
+		if f.Unsent {
+			return true
+		}
+	}
+	return false
+}
 
 // CodeOf finds the code of an error: its own, or one for an ended context, or Internal.
 func CodeOf(err error) Code {

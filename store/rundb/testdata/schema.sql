@@ -39,7 +39,7 @@ CREATE TABLE "confirmations" (
     decided_at    INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     deadline      INTEGER NOT NULL
-);
+, kind TEXT NOT NULL DEFAULT 'confirm', attempt TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX confirmations_by_run ON confirmations (run_n, n);
 
@@ -73,7 +73,7 @@ CREATE TABLE invocations (
     receipt    TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL DEFAULT 0
-, proposed TEXT NOT NULL DEFAULT '');
+, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0);
 
 CREATE INDEX invocations_by_run ON invocations (run_n, round, position);
 
@@ -210,9 +210,11 @@ CREATE TABLE runs (
     head          INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     started_at    INTEGER NOT NULL DEFAULT 0,
-    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0,
+    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '',
     FOREIGN KEY (user_id, thread_id) REFERENCES conversations (user_id, id)
 );
+
+CREATE UNIQUE INDEX runs_by_input ON runs (input_key) WHERE input_key <> '';
 
 CREATE INDEX runs_by_label ON runs (user_id, client_run_id);
 
