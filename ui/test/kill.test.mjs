@@ -28,7 +28,8 @@ class Program {
   }
 
   async live() {
-    this.child = spawn(program, ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', this.data], { stdio: 'ignore' });
+    const { AGENTMESH_API_KEYS, ...env } = process.env; // those of another server of these tests
+    this.child = spawn(program, ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', this.data], { stdio: 'ignore', env });
     await until('the program to be ready', () => fetch(`${this.url}readyz`).then((r) => r.ok, () => false));
   }
 
