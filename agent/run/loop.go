@@ -152,7 +152,7 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 	if err != nil {
 		return false, s.fail(ctx, j, err)
 	}
-	lease := s.firstLease(j.Run)
+	asked, lease := time.Now(), s.firstLease(j.Run)
 	j.Run.Status, j.Run.Skills, j.Run.Tools, j.Run.Epoch = agent.Running, ids(routed.Skills), routed.Tools, lease.Epoch
 	first := s.round(j)
 	err = s.append(ctx, agent.Step{
@@ -174,7 +174,7 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 	case err != nil:
 		return false, err
 	}
-	s.active.leased(w, *lease)
+	s.active.leased(w, *lease, asked)
 	return true, first.converse(ctx, false)
 }
 
