@@ -33,7 +33,7 @@ func takenFrom(ctx context.Context) bool {
 	return errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrLeaseLost)
 }
 
-// takeLease takes a RUNNING run for this worker before it does anything for it, and ends the message that the
+// takeLease takes a run that has begun for this worker before it does anything for it, and ends the message that the
 // worker before it left unfinished. It tells whether the run is this worker's.
 func (s *Service) takeLease(ctx context.Context, w *worker, r agent.Run) (bool, error) {
 	write, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)

@@ -151,6 +151,35 @@ func TestLease_WaitingRunIsAnybodys(t *testing.T) {
 	})
 }
 
+// TestLease_TwoYesesOneAfterTheOther: what runs after the first yes, while the second question is open, is not
+// run again after the second.
+func TestLease_TwoYesesOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.tools.buying = make(chan struct{})
+		w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`), call("b", "buy", `{"n":2}`)}})
+		r := w.send("t1", "buy one, and then two")
+		w.question(r.ID)
+		synctest.Wait()
+		open, err := w.db.OpenConfirmations(t.Context(), "ann")
+		must(t, err)
+		for _, q := range open {
+			_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
+			must(t, err)
+			synctest.Wait()
+		}
+		close(w.tools.buying)
+		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+		want(t, "questions", len(open), 2)
+		want(t, "bought", w.tools.count("buy"), 2)
+		for _, inv := range w.journal(r.ID).Invocations {
+			want(t, "attempts", inv.Attempts, 1)
+		}
+		w.stop()
+	})
+}
+
 // TestLease_CancelElsewhere: a cancel that another process takes reaches the work within a heartbeat.
 func TestLease_CancelElsewhere(t *testing.T) {
 	t.Parallel()
