@@ -98,7 +98,8 @@ type RunStore interface {
 	// RequestCancel records the wish, once, while the run is open; it tells whether the run is open.
 	RequestCancel(ctx context.Context, runID string, why FinishReason) (open bool, err error)
 
-	// Claim takes a RUNNING run for a process until a time. ErrStale: it is not RUNNING, or another's lease holds.
+	// Claim takes a run that is RUNNING or AWAITING_CONFIRMATION for a process until a time. ErrStale: it is
+	// neither, or another's lease holds.
 	Claim(ctx context.Context, runID, owner string, now, until time.Time) (Lease, error)
 	// Renew prolongs leases. It tells which are lost, since another has claimed the run or it has ended, and which
 	// runs somebody wants cancelled.

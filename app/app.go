@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"agentmesh/app/platform/fault"
@@ -34,7 +35,7 @@ type App struct {
 	public    *server
 	addr      net.Addr
 	announced *announcement
-	keeper    *keeper
+	keeper    atomic.Pointer[keeper] // nil until the modules have started, while listeners of their own serve already
 	listen    func(addr string) (net.Listener, error)
 }
 
@@ -104,8 +105,9 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := a.startModules(ctx); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	a.keeper = a.wiring.keeper()
-	a.keeper.start(ctx)
+	k := a.wiring.keeper()
+	k.start(ctx)
+	a.keeper.Store(k)
 	a.public = serve(ctx, l, a.guarded(l.Addr(), a.handlerOf(a.modules)))
 	if a.announced, err = announce(a.config.Data, a.instance()); err != nil {
 		flow.Log(ctx).Warn().Err(err).Msg("status, stop and catalog will not find this process") // it serves all the same
@@ -237,8 +239,8 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.public != nil {
 		a.public.close(ctx)
 	}
-	if a.keeper != nil {
-		a.keeper.stop()
+	if k := a.keeper.Load(); k != nil {
+		k.stop()
 	}
 	var errs []error
 	for i := len(a.modules) - 1; i >= 0; i-- {
@@ -261,10 +263,11 @@ func (a *App) Stop(ctx context.Context) error {
 
 // disagreements counts what is wrong with the books and a person must settle.
 func (a *App) disagreements() int {
-	if a.keeper == nil || a.keeper.books == nil {
+	k := a.keeper.Load()
+	if k == nil || k.books == nil {
 		return 0
 	}
-	return a.keeper.books.disagreements()
+	return k.books.disagreements()
 }
 
 func closeAll(c io.Closer) error {

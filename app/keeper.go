@@ -167,13 +167,16 @@ func sizeOf(path string) (sum int64) {
 
 // servePrune lets a command of the data folder prune through this process.
 func (a *App) servePrune(w http.ResponseWriter, r *http.Request) {
+	k := a.keeper.Load()
 	switch {
 	case !a.wiring.network.IsOperator(r):
 		noSuchPath(w, r)
 	case r.Method != http.MethodPost:
 		fault.MethodNotAllowed(w, http.MethodPost)
+	case k == nil:
+		fault.Write(w, fault.New(fault.Unavailable, "the program is starting: try again in a moment"))
 	default:
-		report, err := a.keeper.prune(r.Context(), r.URL.Query().Get("dry") != "")
+		report, err := k.prune(r.Context(), r.URL.Query().Get("dry") != "")
 		if err != nil {
 			flow.Log(r.Context()).Error().Err(err).Msg("prune failed")
 			fault.Write(w, err)

@@ -1,14 +1,35 @@
 package app
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"agentmesh/app/platform/mesh"
 	"agentmesh/app/platform/span"
 	"agentmesh/store/spandb"
 )
+
+// TestServePrune_WhileStarting: a module's own listener serves before the others have started.
+func TestServePrune_WhileStarting(t *testing.T) {
+	t.Parallel()
+	c := Default()
+	c.Data, c.InternalKey = t.TempDir(), "0123456789abcdef0123456789abcdef"
+	a, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, prunePath, http.NoBody)
+	r.Header.Set(mesh.HeaderOperator, a.wiring.network.OperatorKey())
+	w := httptest.NewRecorder()
+	a.servePrune(w, r)
+	if w.Code != http.StatusServiceUnavailable || a.disagreements() != 0 {
+		t.Errorf("got %d %s, want %d", w.Code, w.Body, http.StatusServiceUnavailable)
+	}
+}
 
 // TestKeeper_PrunesOnceADay: nobody has to start the program anew for that.
 func TestKeeper_PrunesOnceADay(t *testing.T) {

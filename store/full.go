@@ -98,10 +98,13 @@ func (r *room) make(size int) error {
 
 // giveUp lets the disk have the reserve.
 func (r *room) giveUp() {
-	if r.path == "" || r.full.Swap(true) {
+	if r.path == "" || r.full.Load() {
 		return
 	}
-	r.next.Store(time.Now().Add(roomAgain).UnixNano())
+	r.next.Store(time.Now().Add(roomAgain).UnixNano()) // first: who looks at once would make what is removed here
+	if r.full.Swap(true) {
+		return
+	}
 	_ = os.Remove(r.path)
 }
 

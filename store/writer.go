@@ -21,7 +21,6 @@ var ErrClosed = errors.New("the database is closed")
 // is in the next group, and nobody is waited for; so a commit's wait for the disk is shared when there is
 // much to write, and short when there is little.
 type writer struct {
-	ctx     context.Context // of the statements; it never ends
 	pool    *sql.DB
 	conn    *sql.Conn
 	jobs    chan *job
@@ -33,9 +32,9 @@ type writer struct {
 
 // job is a transaction that somebody waits for.
 type job struct {
-	ctx   context.Context
 	fn    func(*Tx) error
-	taken atomic.Bool // by the writer, or by a caller who goes away
+	ended func() error // why its caller's context has ended, or nil
+	taken atomic.Bool  // by the writer, or by a caller who goes away
 	end   chan error
 	panic any
 }
@@ -47,10 +46,9 @@ func newWriter(ctx context.Context, pool *sql.DB) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{
-		ctx: context.WithoutCancel(ctx), pool: pool, conn: conn, jobs: make(chan *job),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		pool: pool, conn: conn, jobs: make(chan *job), stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	go w.work()
+	go w.work(context.WithoutCancel(ctx))
 	return w, nil
 }
 
@@ -65,7 +63,7 @@ func (w *writer) close() (err error) {
 }
 
 func (w *writer) do(ctx context.Context, fn func(*Tx) error) error {
-	j := &job{ctx: ctx, fn: fn, end: make(chan error, 1)}
+	j := &job{fn: fn, ended: ctx.Err, end: make(chan error, 1)}
 	select {
 	case w.jobs <- j:
 	case <-ctx.Done():
@@ -91,12 +89,13 @@ func (j *job) result(err error) error {
 	return err
 }
 
-func (w *writer) work() {
+// work serves until close. Its context never ends: what a statement has begun is done.
+func (w *writer) work(ctx context.Context) {
 	defer close(w.done)
 	for {
 		select {
 		case first := <-w.jobs:
-			w.write(w.group(first))
+			w.write(ctx, w.group(first))
 		case <-w.stop:
 			return
 		}
@@ -119,8 +118,8 @@ func (w *writer) group(first *job) []*job {
 
 // write commits a group together. When something breaks that, each of it is written alone, so that what is
 // wrong with one harms nobody else.
-func (w *writer) write(group []*job) {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+func (w *writer) write(ctx context.Context, group []*job) {
+	if err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		w.refuse(group, fmt.Errorf("begin: %w", err))
 		return
 	}
@@ -129,11 +128,11 @@ func (w *writer) write(group []*job) {
 		if !j.taken.CompareAndSwap(false, true) {
 			continue
 		}
-		err, broken := w.part(j, len(group) > 1)
+		err, broken := w.part(ctx, j, len(group) > 1)
 		if broken {
-			_ = w.exec("ROLLBACK") // SQLite may have done it already
+			_ = w.exec(ctx, "ROLLBACK") // SQLite may have done it already
 			j.end <- err
-			w.alone(append(written, w.take(group[i+1:])...))
+			w.alone(ctx, append(written, w.take(group[i+1:])...))
 			return
 		}
 		if err != nil {
@@ -145,13 +144,13 @@ func (w *writer) write(group []*job) {
 	if failpoint.On(failpoint.Early) {
 		answer(written)
 	}
-	if err := w.commit(); err != nil {
-		_ = w.exec("ROLLBACK")
+	if err := w.commit(ctx); err != nil {
+		_ = w.exec(ctx, "ROLLBACK")
 		if len(written) == 1 {
 			written[0].end <- fmt.Errorf("commit: %w", err)
 			return
 		}
-		w.alone(written)
+		w.alone(ctx, written)
 		return
 	}
 	answer(written)
@@ -163,15 +162,15 @@ func answer(written []*job) {
 	}
 }
 
-func (w *writer) commit() error {
-	if err := failpoint.Hit(w.ctx, failpoint.StoreBefore); err != nil {
+func (w *writer) commit(ctx context.Context) error {
+	if err := failpoint.Hit(ctx, failpoint.StoreBefore); err != nil {
 		return err
 	}
-	if err := w.exec("COMMIT"); err != nil {
+	if err := w.exec(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	w.commits.Add(1)
-	_ = failpoint.Hit(w.ctx, failpoint.StoreAfter) // what is committed cannot fail
+	_ = failpoint.Hit(ctx, failpoint.StoreAfter) // what is committed cannot fail
 	return nil
 }
 
@@ -187,42 +186,42 @@ func (w *writer) take(group []*job) []*job {
 }
 
 // alone writes each of a broken group in a transaction of its own.
-func (w *writer) alone(group []*job) {
+func (w *writer) alone(ctx context.Context, group []*job) {
 	for _, j := range group {
-		j.end <- w.one(j)
+		j.end <- w.one(ctx, j)
 	}
 }
 
-func (w *writer) one(j *job) error {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+func (w *writer) one(ctx context.Context, j *job) error {
+	if err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
 	err := w.call(j)
 	if err == nil {
-		if err = w.commit(); err == nil {
+		if err = w.commit(ctx); err == nil {
 			return nil
 		}
 		err = fmt.Errorf("commit: %w", err)
 	}
-	_ = w.exec("ROLLBACK")
+	_ = w.exec(ctx, "ROLLBACK")
 	return err
 }
 
 // part runs one transaction of a group; when others are in it too, what it wrote before an error is taken
 // back. It tells whether that broke the group.
-func (w *writer) part(j *job, among bool) (err error, broken bool) {
+func (w *writer) part(ctx context.Context, j *job, among bool) (err error, broken bool) {
 	if !among {
 		err = w.call(j)
 		return err, err != nil
 	}
-	if err := w.exec("SAVEPOINT part"); err != nil {
+	if err := w.exec(ctx, "SAVEPOINT part"); err != nil {
 		return fmt.Errorf("begin: %w", err), true
 	}
 	err = w.call(j)
 	if err != nil {
-		broken = w.exec("ROLLBACK TO part") != nil
+		broken = w.exec(ctx, "ROLLBACK TO part") != nil
 	}
-	return err, w.exec("RELEASE part") != nil || broken
+	return err, w.exec(ctx, "RELEASE part") != nil || broken
 }
 
 // call runs the caller's function. A panic is the caller's.
@@ -235,7 +234,7 @@ func (w *writer) call(j *job) (err error) {
 	if err := j.fn(&Tx{w.conn}); err != nil {
 		return err
 	}
-	return j.ctx.Err()
+	return j.ended()
 }
 
 func (w *writer) refuse(group []*job, err error) {
@@ -244,7 +243,7 @@ func (w *writer) refuse(group []*job, err error) {
 	}
 }
 
-func (w *writer) exec(statement string) error {
-	_, err := w.conn.ExecContext(w.ctx, statement)
+func (w *writer) exec(ctx context.Context, statement string) error {
+	_, err := w.conn.ExecContext(ctx, statement)
 	return err
 }

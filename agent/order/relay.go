@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"agentmesh/app/platform/failpoint"
@@ -69,24 +70,30 @@ func (s *Service) deliver(ctx context.Context) time.Duration {
 		return time.Second
 	}
 	waits := make([]time.Duration, len(due))
+	var stuck atomic.Bool
 	var sending sync.WaitGroup
 	free := make(chan struct{}, atOnce)
 	for i, d := range due {
 		free <- struct{}{}
 		sending.Go(func() {
-			waits[i] = s.deliverOne(ctx, d)
+			wait, moved := s.deliverOne(ctx, d)
+			waits[i] = wait
+			if !moved {
+				stuck.Store(true)
+			}
 			<-free
 		})
 	}
 	sending.Wait()
-	if len(due) == batch {
-		return 0
+	if len(due) == batch && !stuck.Load() {
+		return 0 // there may be more
 	}
 	return slices.Min(append(waits, reconcileEvery))
 }
 
-// deliverOne sends one row, and gives the time until it is to be looked at again.
-func (s *Service) deliverOne(ctx context.Context, d Delivery) time.Duration {
+// deliverOne sends one row, and gives the time until it is to be looked at again. It tells whether the store
+// knows: a row of which it does not is due still.
+func (s *Service) deliverOne(ctx context.Context, d Delivery) (wait time.Duration, moved bool) {
 	err := s.send(ctx, d)
 	if err == nil {
 		err = failpoint.Hit(ctx, failpoint.AfterDeliver)
@@ -95,14 +102,15 @@ func (s *Service) deliverOne(ctx context.Context, d Delivery) time.Duration {
 		err = s.deps.Store.Delivered(ctx, d.N, s.deps.Now())
 	}
 	if err == nil || ctx.Err() != nil {
-		return reconcileEvery
+		return reconcileEvery, err == nil
 	}
 	backoff := min(time.Minute, time.Second<<min(d.Attempts, 6))
 	flow.Log(ctx).Warn().Err(err).Str("key", d.Key).Msg("outbox delivery failed")
 	if err := s.deps.Store.Retry(ctx, d.N, s.deps.Now().Add(backoff)); err != nil {
 		flow.Log(ctx).Error().Err(err).Msg("outbox row not put back")
+		return backoff, false
 	}
-	return backoff
+	return backoff, true
 }
 
 // deliverOwn sends what is due of one person's, before they order again: what they have given up counts neither against

@@ -199,6 +199,41 @@ func TestRelay_StoreAway(t *testing.T) {
 	})
 }
 
+// TestRelay_ReadOnlyStore: rows that are due still, since nothing can be written about them, keep nobody busy.
+func TestRelay_ReadOnlyStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for range 50 { // a whole batch
+			w.books.queue("k")
+		}
+		<-w.books.queued
+		w.books.readOnly = true
+		calls := 0
+		w.tools["release_reservation"] = func(map[string]any) (string, error) {
+			if calls++; calls == 1000 { // or it would never end
+				w.books.mu.Lock()
+				w.books.readOnly = false
+				w.books.mu.Unlock()
+			}
+			return `{"state":"RELEASED"}`, nil
+		}
+		start(t, w)
+		synctest.Wait()
+		if got := len(w.made("release_reservation")); got != 50 {
+			t.Errorf("%d calls at once, want one for each row", got)
+		}
+		w.books.mu.Lock()
+		w.books.readOnly = false
+		w.books.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if w.books.open() != 0 {
+			t.Errorf("%d rows are left once the store can be written", w.books.open())
+		}
+	})
+}
+
 func TestRelay_StopWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package order_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 // books is a store of orders and deliveries in memory.
 type books struct {
+	readOnly  bool // nothing can be written of a delivery
 	mu        sync.Mutex
 	orders    map[string]order.Order
 	unsettled []order.Order
@@ -127,6 +129,9 @@ func (b *books) Outbox(_ context.Context, userID string, now time.Time, limit in
 func (b *books) Delivered(_ context.Context, n int64, _ time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.readOnly {
+		return errors.New("the store cannot be written")
+	}
 	b.due[n].done = true
 	return nil
 }
@@ -134,6 +139,9 @@ func (b *books) Delivered(_ context.Context, n int64, _ time.Time) error {
 func (b *books) Retry(_ context.Context, n int64, at time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.readOnly {
+		return errors.New("the store cannot be written")
+	}
 	b.due[n].at = at
 	b.due[n].Attempts++
 	return nil

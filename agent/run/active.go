@@ -127,12 +127,12 @@ func (a *active) cancel(runID string) {
 	}
 }
 
-// leased notes that a worker's run is its process's until the lease ends.
-func (a *active) leased(w *worker, l agent.Lease) {
+// leased notes that a worker's run is its process's until the lease ends that was asked for at a time.
+func (a *active) leased(w *worker, l agent.Lease, asked time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w.lease = l
-	w.fence = time.AfterFunc(leaseTime-leaseMargin, func() { w.cancel(ErrLeaseLost) })
+	w.fence = time.AfterFunc(workTime(asked), func() { w.cancel(ErrLeaseLost) })
 }
 
 // unleased gives a worker's lease and forgets it.
@@ -179,7 +179,7 @@ func (a *active) leases() []agent.Lease {
 }
 
 // renewed puts the end of work off for the leases that hold, and ends it for those that are lost.
-func (a *active) renewed(held []agent.Lease, lost []string, left time.Duration) {
+func (a *active) renewed(held []agent.Lease, lost []string, asked time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, l := range held {
@@ -189,7 +189,7 @@ func (a *active) renewed(held []agent.Lease, lost []string, left time.Duration) 
 		case slices.Contains(lost, l.RunID):
 			w.cancel(ErrLeaseLost)
 		default:
-			w.fence.Reset(left)
+			w.fence.Reset(workTime(asked))
 		}
 	}
 }

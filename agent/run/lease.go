@@ -21,6 +21,9 @@ const (
 	leaseMargin = 2 * time.Second
 )
 
+// workTime is how long work may go on under a lease that was asked for at a time, however late the answer came.
+func workTime(asked time.Time) time.Duration { return leaseTime - leaseMargin - time.Since(asked) }
+
 // pendingTime is how long a run may wait for the process that took it in, before any other begins it.
 const pendingTime = 30 * time.Second
 
@@ -30,12 +33,12 @@ func takenFrom(ctx context.Context) bool {
 	return errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrLeaseLost)
 }
 
-// takeLease takes a RUNNING run for this worker before it does anything for it, and ends the message that the
+// takeLease takes a run that has begun for this worker before it does anything for it, and ends the message that the
 // worker before it left unfinished. It tells whether the run is this worker's.
 func (s *Service) takeLease(ctx context.Context, w *worker, r agent.Run) (bool, error) {
 	write, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
-	now := s.deps.Now()
+	asked, now := time.Now(), s.deps.Now()
 	lease, err := s.deps.Store.Claim(write, r.ID, s.owner, now, now.Add(leaseTime))
 	if errors.Is(err, agent.ErrStale) {
 		return false, nil
@@ -43,7 +46,7 @@ func (s *Service) takeLease(ctx context.Context, w *worker, r agent.Run) (bool, 
 	if err != nil {
 		return false, err
 	}
-	s.active.leased(w, lease)
+	s.active.leased(w, lease, asked)
 	r.Epoch = lease.Epoch
 	return true, ignoreStale(s.abandonMessage(ctx, r))
 }
@@ -89,13 +92,13 @@ func (s *Service) renew(ctx context.Context) {
 	}
 	ctx, stop := context.WithTimeout(ctx, writeTime)
 	defer stop()
-	began := time.Now()
+	asked := time.Now()
 	lost, cancelled, err := s.deps.Store.Renew(ctx, held, s.deps.Now().Add(leaseTime))
 	if err != nil {
 		flow.Log(ctx).Warn().Err(err).Int("runs", len(held)).Msg("leases not renewed")
 		return
 	}
-	s.active.renewed(held, lost, leaseTime-leaseMargin-time.Since(began))
+	s.active.renewed(held, lost, asked)
 	for _, runID := range cancelled { // by way of another process
 		s.active.cancel(runID)
 	}

@@ -67,6 +67,40 @@ func TestLease_AnotherProcessGoesOn(t *testing.T) {
 	})
 }
 
+// late hears only after a while that it has a lease.
+type late struct{ *cut }
+
+func (l late) Append(ctx context.Context, s agent.Step) error {
+	err := l.cut.Append(ctx, s)
+	if s.Lease != nil {
+		time.Sleep(14 * time.Second)
+	}
+	return err
+}
+
+// TestLease_CountsFromTheAsking: a lease whose answer came late ends no later for that.
+func TestLease_CountsFromTheAsking(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		partition := &cut{}
+		partition.off.Store(true)
+		w := newWorld(t, func(w *world) {
+			w.store = func(s agent.RunStore) agent.RunStore { partition.RunStore = s; return late{partition} }
+		})
+		asked, worked := time.Now(), make(chan time.Duration, 1)
+		w.model.script(turn{do: func(ctx context.Context, _ func(string)) (agent.Answer, error) {
+			<-ctx.Done()
+			worked <- time.Since(asked)
+			return agent.Answer{}, ctx.Err()
+		}})
+		w.send("t1", "go")
+		if got := <-worked; got >= 15*time.Second {
+			t.Errorf("worked until %s after the lease was asked for, want less than the 15 s that it lasts", got)
+		}
+		w.stop()
+	})
+}
+
 // TestLease_FrozenProcessWakesUp: what it was doing comes to its end long after another process has ended the
 // run; nothing of it is written.
 func TestLease_FrozenProcessWakesUp(t *testing.T) {
@@ -114,6 +148,35 @@ func TestLease_WaitingRunIsAnybodys(t *testing.T) {
 		want(t, "prepared", a.tools.count("prepare"), 1)
 		a.stop()
 		b.stop()
+	})
+}
+
+// TestLease_TwoYesesOneAfterTheOther: what runs after the first yes, while the second question is open, is not
+// run again after the second.
+func TestLease_TwoYesesOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.tools.buying = make(chan struct{})
+		w.model.script(turn{calls: []agent.ToolCall{call("a", "buy", `{"n":1}`), call("b", "buy", `{"n":2}`)}})
+		r := w.send("t1", "buy one, and then two")
+		w.question(r.ID)
+		synctest.Wait()
+		open, err := w.db.OpenConfirmations(t.Context(), "ann")
+		must(t, err)
+		for _, q := range open {
+			_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
+			must(t, err)
+			synctest.Wait()
+		}
+		close(w.tools.buying)
+		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+		want(t, "questions", len(open), 2)
+		want(t, "bought", w.tools.count("buy"), 2)
+		for _, inv := range w.journal(r.ID).Invocations {
+			want(t, "attempts", inv.Attempts, 1)
+		}
+		w.stop()
 	})
 }
 

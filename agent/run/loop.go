@@ -53,10 +53,10 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 			return err
 		}
 		ctx := inRun(ctx, j.Run)
-		if mine, err := s.owns(ctx, w, &j); err != nil || !mine {
+		step := nextStep(j, s.config.Bounds)
+		if mine, err := s.owns(ctx, w, &j, step); err != nil || !mine {
 			return err
 		}
-		step := nextStep(j, s.config.Bounds)
 		if step.do == actCalls {
 			calls.start(ctx, j, step.calls)
 		}
@@ -80,13 +80,14 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 }
 
 // owns makes sure that a run on which there is something to do is this worker's; a journal that another's
-// claim has touched is not acted on.
-func (s *Service) owns(ctx context.Context, w *worker, j *agent.Journal) (bool, error) {
+// claim has touched is not acted on. A run that waits for a person has something to do as well while another
+// of its calls runs: claimed only after that, it would refuse what the call has come to.
+func (s *Service) owns(ctx context.Context, w *worker, j *agent.Journal, step next) (bool, error) {
 	epoch := s.active.epoch(w)
 	switch {
 	case epoch != 0:
 		return epoch == j.Run.Epoch, nil
-	case j.Run.Status != agent.Running:
+	case j.Run.Status != agent.Running && step.do != actCalls:
 		return true, nil
 	}
 	mine, err := s.takeLease(ctx, w, j.Run)
@@ -152,7 +153,7 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 	if err != nil {
 		return false, s.fail(ctx, j, err)
 	}
-	lease := s.firstLease(j.Run)
+	asked, lease := time.Now(), s.firstLease(j.Run)
 	j.Run.Status, j.Run.Skills, j.Run.Tools, j.Run.Epoch = agent.Running, ids(routed.Skills), routed.Tools, lease.Epoch
 	first := s.round(j)
 	err = s.append(ctx, agent.Step{
@@ -174,7 +175,7 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 	case err != nil:
 		return false, err
 	}
-	s.active.leased(w, *lease)
+	s.active.leased(w, *lease, asked)
 	return true, first.converse(ctx, false)
 }
 

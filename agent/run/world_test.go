@@ -154,6 +154,7 @@ type tools struct {
 	mu       sync.Mutex
 	log      []string
 	slow     chan struct{} // slow waits for it, or for its context
+	buying   chan struct{} // a purchase waits for it, if there is one
 	failing  bool          // prepare refuses
 	warnings string        // of prepare
 	review   func(capability.Call) (capability.Review, error)
@@ -207,7 +208,7 @@ func (x *tools) definitions() []capability.Definition {
 		{
 			Name: "buy", Kind: capability.A2A, Description: "buys", Idempotent: true, RequiresConfirmation: true,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"]}`),
-			Handle:      handle("buy"), Prepare: x.prepare, Review: x.look,
+			Handle:      x.purchase, Prepare: x.prepare, Review: x.look,
 			Settle: func(_ context.Context, _ capability.Call, result json.RawMessage, failure error) (json.RawMessage, []capability.Change, error) {
 				x.did("settle")
 				return result, nil, failure
@@ -219,6 +220,14 @@ func (x *tools) definitions() []capability.Definition {
 		},
 		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: x.notes},
 	}
+}
+
+func (x *tools) purchase(_ context.Context, c capability.Call) (json.RawMessage, error) {
+	x.did("buy")
+	if x.buying != nil {
+		<-x.buying
+	}
+	return json.Marshal(map[string]any{"did": "buy", "args": c.Args})
 }
 
 // notes has an effect that nobody can recognise when it comes again.

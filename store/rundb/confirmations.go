@@ -88,6 +88,7 @@ func (db *DB) Decide(ctx context.Context, id string, d agent.Decision, s agent.S
 		write = db.Tx // a yes begins something
 	}
 	err := write(ctx, func(tx *store.Tx) (err error) {
+		s := s // this may run again, when other questions are open
 		if won, err = closeConfirmation(ctx, tx, id, d); err != nil || !won {
 			return err
 		}

@@ -3,10 +3,13 @@ package rundb_test
 import (
 	"context"
 	"reflect"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"agentmesh/agent"
 	"agentmesh/capability"
+	"agentmesh/store"
 	"agentmesh/store/rundb"
 )
 
@@ -88,6 +91,38 @@ func TestDecide_AtOnce(t *testing.T) {
 			t.Fatalf("got %+v and %+v, want one winner and one decision", a, b)
 		}
 	}
+}
+
+// TestDecide_BrokenGroup: two answers are committed together, which another transaction breaks; the first is
+// then not written, as its caller has gone, and so the second must not let the run go on.
+func TestDecide_BrokenGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := asking(t, question("conf-1", "inv-1"), question("conf-2", "inv-2"))
+		gone, leave := context.WithCancel(t.Context())
+		release, held := make(chan struct{}), sync.WaitGroup{}
+		inTurn := func(do func()) { held.Go(do); synctest.Wait() }
+		inTurn(func() { _ = db.Tx(t.Context(), func(*store.Tx) error { <-release; return nil }) })
+		inTurn(func() { _, _, _ = db.Decide(gone, "conf-1", decision(agent.ConfirmationRejected), after()) })
+		inTurn(func() { _, _, _ = db.Decide(t.Context(), "conf-2", decision(agent.ConfirmationRejected), after()) })
+		inTurn(func() {
+			_ = db.Tx(t.Context(), func(tx *store.Tx) error {
+				leave()
+				_, err := tx.ExecContext(t.Context(), `ROLLBACK`)
+				return err
+			})
+		})
+		close(release)
+		held.Wait()
+		j, err := db.Journal(t.Context(), "run-1")
+		must(t, err)
+		if j.Confirmations[0].Status != agent.ConfirmationOpen || j.Confirmations[1].Status != agent.ConfirmationRejected {
+			t.Fatalf("got %s and %s, want one open and one rejected", j.Confirmations[0].Status, j.Confirmations[1].Status)
+		}
+		if j.Run.Status != agent.AwaitingConfirmation {
+			t.Errorf("got %s while a question is open, want %s", j.Run.Status, agent.AwaitingConfirmation)
+		}
+	})
 }
 
 func TestDecide_Unknown(t *testing.T) {

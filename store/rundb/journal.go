@@ -15,7 +15,7 @@ import (
 func (db *DB) Append(ctx context.Context, s agent.Step) error {
 	queued := false
 	var err error
-	if s.ModelCalls, err = packRequests(s.ModelCalls); err != nil {
+	if s.ModelCalls, err = db.packer.requests(s.ModelCalls); err != nil {
 		return err
 	}
 	write := db.Tx

@@ -17,12 +17,12 @@ func OpenShared(ctx context.Context, path string) (*DB, error) {
 	return openWith(ctx, path, store.OpenShared)
 }
 
-// Claim takes a RUNNING run for a process, if nobody else's lease is on it.
+// Claim takes a run that has begun for a process, if nobody else's lease is on it.
 func (db *DB) Claim(ctx context.Context, runID, owner string, now, until time.Time) (agent.Lease, error) {
 	lease := agent.Lease{RunID: runID, Owner: owner, Until: until}
 	err := db.End(ctx, func(tx *store.Tx) error {
 		err := tx.QueryRowContext(ctx, `UPDATE runs SET owner = ?, epoch = epoch + 1, lease_until = ?
-			WHERE id = ? AND state = 1 AND (owner = ? OR lease_until <= ?) RETURNING epoch`,
+			WHERE id = ? AND state IN (1, 2) AND (owner = ? OR lease_until <= ?) RETURNING epoch`,
 			owner, stamp(until), runID, owner, stamp(now)).Scan(&lease.Epoch)
 		if errors.Is(err, sql.ErrNoRows) {
 			return agent.ErrStale

@@ -18,16 +18,14 @@ const (
 	packedMark = 1    // the first byte of what is packed; JSON begins with none of these
 )
 
-var packers = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(nil, flate.BestSpeed) // fails for a wrong level only
-	return w
-}}
+// packer packs for several at once; what it has used it keeps for the next, since each takes a megabyte.
+type packer struct{ used sync.Pool }
 
-// packRequests packs what a step stores of a model's rounds. The one writer of the database waits for nobody who packs.
-func packRequests(calls []agent.ModelCall) ([]agent.ModelCall, error) {
+// requests packs what a step stores of a model's rounds. The one writer of the database waits for nobody who packs.
+func (p *packer) requests(calls []agent.ModelCall) ([]agent.ModelCall, error) {
 	out := slices.Clone(calls)
 	for i, c := range out {
-		packed, err := pack(c.Request)
+		packed, err := p.pack(c.Request)
 		if err != nil {
 			return nil, fmt.Errorf("request of %s: %w", c.ID, err)
 		}
@@ -37,23 +35,32 @@ func packRequests(calls []agent.ModelCall) ([]agent.ModelCall, error) {
 }
 
 // pack makes a text smaller where that is worth it.
-func pack(text []byte) ([]byte, error) {
+func (p *packer) pack(text []byte) ([]byte, error) {
 	if len(text) < packFrom {
 		return text, nil
 	}
 	var out bytes.Buffer
 	out.WriteByte(packedMark)
-	w := packers.Get().(*flate.Writer)
-	defer packers.Put(w)
-	w.Reset(&out)
-	_, err := w.Write(text)
+	w, err := p.writer(&out)
+	if err == nil {
+		_, err = w.Write(text)
+	}
 	if err == nil {
 		err = w.Close()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
+	p.used.Put(w)
 	return out.Bytes(), nil
+}
+
+func (p *packer) writer(into io.Writer) (*flate.Writer, error) {
+	if w, ok := p.used.Get().(*flate.Writer); ok {
+		w.Reset(into)
+		return w, nil
+	}
+	return flate.NewWriter(into, flate.BestSpeed)
 }
 
 // column is the value for a packed text's column: what is plain stays text for whoever looks.

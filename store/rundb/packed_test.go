@@ -9,8 +9,9 @@ import (
 
 func TestPack(t *testing.T) {
 	t.Parallel()
+	var p packer
 	for _, text := range []string{"", "{}", `{"messages":[]}`, `{"a":"` + strings.Repeat("菜", 400) + `"}`, `{"a":"` + strings.Repeat("水煮牛肉 32.00；", 9000) + `"}`} {
-		stored, err := pack([]byte(text))
+		stored, err := p.pack([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,12 +31,13 @@ func TestPack(t *testing.T) {
 
 func TestPack_AtOnce(t *testing.T) {
 	t.Parallel()
+	var p packer
 	var everybody sync.WaitGroup
 	for i := range 16 {
 		text := bytes.Repeat([]byte{byte('a' + i)}, 4096)
 		everybody.Go(func() {
 			for range 50 {
-				stored, err := pack(text)
+				stored, err := p.pack(text)
 				if err != nil {
 					t.Error(err)
 					return

@@ -27,6 +27,7 @@ var migrations embed.FS
 type DB struct {
 	*store.DB
 	queued chan struct{}
+	packer packer
 }
 
 var (
