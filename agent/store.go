@@ -108,8 +108,9 @@ type RunStore interface {
 	Release(ctx context.Context, l Lease) error
 	// ReleaseDead drops the leases of processes that cannot live any more, where that is known.
 	ReleaseDead(ctx context.Context) error
-	// Orphans lists the runs that nobody works on: RUNNING without a lease that holds now, and PENDING since
-	// before a time though it is their turn.
+	// Orphans lists the runs that nobody works on: RUNNING without a lease that holds now,
+	// AWAITING_CONFIRMATION without one though a call can go on or the run was cancelled, and PENDING since before a
+	// time though it is their turn.
 	Orphans(ctx context.Context, now, since time.Time) ([]string, error)
 
 	Journal(ctx context.Context, runID string) (Journal, error)

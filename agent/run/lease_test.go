@@ -73,7 +73,7 @@ type late struct{ *cut }
 func (l late) Append(ctx context.Context, s agent.Step) error {
 	err := l.cut.Append(ctx, s)
 	if s.Lease != nil {
-		time.Sleep(14 * time.Second)
+		time.Sleep(10 * time.Second)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/capability"
 	"agentmesh/store"
 )
 
@@ -84,12 +85,15 @@ func (db *DB) ReleaseDead(ctx context.Context) error {
 	})
 }
 
-// Orphans lists the runs that nobody works on: RUNNING without a lease that holds, and PENDING since before a
-// time with no other run of their conversation before them.
+// Orphans lists the runs that nobody works on: RUNNING without a lease that holds, AWAITING_CONFIRMATION without
+// one though a call can go on or the run was cancelled, and PENDING since before a time with no other run of their
+// conversation before them.
 func (db *DB) Orphans(ctx context.Context, now, since time.Time) ([]string, error) {
 	return collect(ctx, db.Read(), func(row scanner) (id string, err error) { return id, row.Scan(&id) },
 		`SELECT id FROM runs r WHERE state < 10 AND ((state = 1 AND lease_until <= ?)
+			OR (state = 2 AND lease_until <= ? AND (cancel_reason <> '' OR EXISTS (SELECT 1 FROM invocations i
+				WHERE i.run_n = r.n AND i.final = 0 AND i.status <> ?)))
 			OR (state = 0 AND created_at < ? AND NOT EXISTS (SELECT 1 FROM runs p
 				WHERE p.user_id = r.user_id AND p.thread_id = r.thread_id AND p.n < r.n AND p.state < 10))) ORDER BY n`,
-		stamp(now), stamp(since))
+		stamp(now), stamp(now), capability.Asking, stamp(since))
 }

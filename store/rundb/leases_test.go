@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"agentmesh/agent"
+	"agentmesh/capability"
 	"agentmesh/store/rundb"
 )
 
@@ -95,7 +96,7 @@ func TestLease_OneClaimWins(t *testing.T) {
 func TestLease_Orphans(t *testing.T) {
 	t.Parallel()
 	a, _ := shared(t)
-	for _, id := range []string{"dead", "alive", "released", "waits", "first", "ended"} {
+	for _, id := range []string{"dead", "alive", "released", "waits", "works", "cancelled", "first", "ended"} {
 		create(t, a, "anna", id, id)
 	}
 	create(t, a, "anna", "first", "second")
@@ -104,6 +105,15 @@ func TestLease_Orphans(t *testing.T) {
 	must(t, a.Release(t.Context(), leased(t, a, "released", "a")))
 	leased(t, a, "waits", "a")
 	await(t, a, "waits", question("conf-1", "inv-1"))
+	leased(t, a, "works", "a")
+	await(t, a, "works", question("conf-2", "inv-2"))
+	calls := step("works", agent.AwaitingConfirmation, agent.Keep)
+	calls.Invocations = []agent.Invocation{invocation("inv-2", "m", 0, capability.Asking), invocation("inv-3", "m", 1, capability.Allowed)}
+	must(t, a.Append(t.Context(), calls))
+	leased(t, a, "cancelled", "a")
+	await(t, a, "cancelled", question("conf-4", "inv-4"))
+	_, err := a.RequestCancel(t.Context(), "cancelled", agent.ByUser)
+	must(t, err)
 	leased(t, a, "ended", "a")
 	finish(t, a, "ended", agent.Succeeded)
 	lost, cancelled, err := a.Renew(t.Context(), []agent.Lease{renewed}, later(40))
@@ -111,10 +121,10 @@ func TestLease_Orphans(t *testing.T) {
 		t.Errorf("got lost %q, cancelled %q, %v", lost, cancelled, err)
 	}
 	got, err := a.Orphans(t.Context(), later(20), later(1))
-	if err != nil || !slices.Equal(got, []string{"dead", "released", "first"}) {
+	if err != nil || !slices.Equal(got, []string{"dead", "released", "works", "cancelled", "first"}) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got, err := a.Orphans(t.Context(), later(20), at); err != nil || !slices.Equal(got, []string{"dead", "released"}) {
+	if got, err := a.Orphans(t.Context(), later(20), at); err != nil || !slices.Equal(got, []string{"dead", "released", "works", "cancelled"}) {
 		t.Errorf("before anybody waited: got %q, %v", got, err)
 	}
 }
