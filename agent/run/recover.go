@@ -51,7 +51,9 @@ func (s *Service) recover(ctx context.Context) error {
 // abandonMessage ends the message that a model was writing when the earlier worker ended. Its text is lost, as
 // pieces are not stored; the new answer has a new id.
 func (s *Service) abandonMessage(ctx context.Context, r agent.Run) error {
-	events, err := s.deps.Store.Events(ctx, r.ID, 0)
+	read, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	events, err := s.deps.Store.Events(read, r.ID, 0)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -272,4 +273,43 @@ func TestCancelWinsOverTheAnswer(t *testing.T) {
 	want(t, "kept", said.Text, "all of it")
 	want(t, "abandoned", said.Abandoned, true)
 	want(t, "seen", types(w.until(r.ID, agent.RunEnded)), "run_started skills_routed model_called «all of it» message_ended run_ended")
+}
+
+// claiming is a store in which something happens while a run is being claimed.
+type claiming struct {
+	agent.RunStore
+	once sync.Once
+	then func(runID string)
+}
+
+func (c *claiming) Claim(ctx context.Context, runID, owner string, now, until time.Time) (agent.Lease, error) {
+	lease, err := c.RunStore.Claim(ctx, runID, owner, now, until)
+	c.once.Do(func() { c.then(runID) })
+	return lease, err
+}
+
+// TestCancelWhileARunIsTakenUp: a cancel that comes between a decision and its worker's first look ends the run at once,
+// and is no error.
+func TestCancelWhileARunIsTakenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const claimTime = time.Second
+		var w *world
+		var log strings.Builder
+		w = newWorld(t, func(x *world) {
+			x.log = &log
+			x.store = func(s agent.RunStore) agent.RunStore {
+				return &claiming{RunStore: s, then: func(runID string) { go w.cancel(runID); time.Sleep(claimTime) }}
+			}
+		})
+		r, q := asked(t, w)
+		began := time.Now()
+		_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
+		must(t, err)
+		want(t, "status", w.end(r.ID).Status, agent.Cancelled)
+		want(t, "took", time.Since(began), claimTime)
+		want(t, "bought", w.tools.count("buy"), 0)
+		w.stop()
+		want(t, "errors", log.String(), "")
+	})
 }
