@@ -296,19 +296,22 @@ func TestCancelWhileARunIsTakenUp(t *testing.T) {
 		const claimTime = time.Second
 		var w *world
 		var log strings.Builder
+		var cancelling sync.WaitGroup
 		w = newWorld(t, func(x *world) {
 			x.log = &log
 			x.store = func(s agent.RunStore) agent.RunStore {
-				return &claiming{RunStore: s, then: func(runID string) { go w.cancel(runID); time.Sleep(claimTime) }}
+				return &claiming{RunStore: s, then: func(runID string) { cancelling.Go(func() { w.cancel(runID) }); time.Sleep(claimTime) }}
 			}
 		})
 		r, q := asked(t, w)
+		synctest.Wait() // the worker that asked has left
 		began := time.Now()
 		_, err := w.decide(r.ID, q.ID, agent.ConfirmationConfirmed)
 		must(t, err)
 		want(t, "status", w.end(r.ID).Status, agent.Cancelled)
 		want(t, "took", time.Since(began), claimTime)
 		want(t, "bought", w.tools.count("buy"), 0)
+		cancelling.Wait()
 		w.stop()
 		want(t, "errors", log.String(), "")
 	})
