@@ -174,3 +174,10 @@ func IsUnique(err error) bool {
 	return errors.As(err, &e) &&
 		(e.ExtendedCode == sqlite3.ErrConstraintUnique || e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey)
 }
+
+// IsDamaged tells whether an error says that a file is no database, or not a whole one: opening it again would give
+// the same. A lock, a full disk or a missing permission is no damage.
+func IsDamaged(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB)
+}
