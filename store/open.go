@@ -43,7 +43,7 @@ func Open(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
 
 // OpenAs is Open with another durability.
 func OpenAs(ctx context.Context, path string, migrations fs.FS, d Durability) (*DB, error) {
-	return opened(ctx, path, migrations, d, lockFile)
+	return opened(ctx, path, migrations, d, Own)
 }
 
 // OpenShared is Open without the lock: several processes may write, one transaction after another, and must
