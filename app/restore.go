@@ -179,12 +179,9 @@ func own(data string) (release func() error, err error) {
 		return err
 	}
 	for _, path := range paths {
-		lock, err := store.Lock(path + ".lock")
-		if errors.Is(err, store.ErrInUse) {
-			err = nothingRuns(data)
-		}
+		lock, err := store.Own(path + ".lock")
 		if err != nil {
-			return nil, errors.Join(err, release())
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), release())
 		}
 		locks = append(locks, lock)
 	}

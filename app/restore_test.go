@@ -154,6 +154,26 @@ func TestRestore_Killed(t *testing.T) {
 	t.Log(seen)
 }
 
+// TestRestore_OfWhatIsBeingRestored: the refusal names the process that is at it, not one that has long gone, and does not
+// say that nothing runs.
+func TestRestore_OfWhatIsBeingRestored(t *testing.T) {
+	t.Parallel()
+	dir := folderOf(t, "old", 5)
+	lock := filepath.Join(dir, runFile+".lock")
+	if err := os.WriteFile(lock, []byte("999999999\n"), 0o600); err != nil { // left by an earlier process
+		t.Fatal(err)
+	}
+	release, err := own(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = release() }()
+	_, err = own(dir)
+	if want := fmt.Sprintf("process %d", os.Getpid()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want that %s is at it", err, want)
+	}
+}
+
 // TestRestore_OfANewerDatabase: what a later program wrote is refused before anything is touched.
 func TestRestore_OfANewerDatabase(t *testing.T) {
 	t.Parallel()

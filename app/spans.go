@@ -64,10 +64,10 @@ func (w *wiring) openSpans(ctx context.Context, r row) error {
 }
 
 // openSpanFile opens a file of spans. One that is damaged is put aside: nobody's order waits for an
-// explanation.
+// explanation. One that only cannot be opened now, for a lock or a full disk, is left as it is.
 func (w *wiring) openSpanFile(ctx context.Context, path string) (*spandb.DB, error) {
 	db, err := spandb.Open(ctx, path)
-	if err == nil || errors.Is(err, store.ErrInUse) || errors.Is(err, store.ErrNewVersion) {
+	if !store.IsDamaged(err) {
 		return db, err
 	}
 	aside := path + ".damaged"

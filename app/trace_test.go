@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"database/sql"
 	"fmt"
 	"net/http"
 	"os"
@@ -100,6 +101,37 @@ func TestDamagedSpansKeepNobodyFromStarting(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "spans", "gateway.db.damaged")); err != nil {
 		t.Errorf("the damaged file: %v, want it put aside", err)
+	}
+}
+
+// TestLockedSpansAreNotDamaged: a file that another program keeps locked while we start is whole, and stays with its log.
+func TestLockedSpansAreNotDamaged(t *testing.T) {
+	t.Parallel()
+	c := app.Default()
+	c.Data, c.Listen = t.TempDir(), "127.0.0.1:0"
+	path := filepath.Join(c.Data, "spans", "gateway.db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite3", "file:"+path+"?_txlock=exclusive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	tx, err := other.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	a, err := app.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "locked") {
+		t.Errorf("the start says %v, want that the database is locked", err)
+	}
+	if found, _ := filepath.Glob(path + "*.damaged"); len(found) > 0 { // the pattern is good
+		t.Errorf("%v was put aside", found)
 	}
 }
 

@@ -33,9 +33,9 @@ func lockWithin(path string, limit time.Duration) (*os.File, error) {
 	}
 }
 
-// lockFile takes the lock of a database and writes into it whose it is. The file stays, because removing
+// Own takes the lock file of a database and writes into it whose it is. The file stays, because removing
 // it would let two processes lock two files.
-func lockFile(path string) (*os.File, error) {
+func Own(path string) (*os.File, error) {
 	file, err := lockWithin(path, ownerTime)
 	if errors.Is(err, ErrInUse) {
 		owner, _ := os.ReadFile(path)

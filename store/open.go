@@ -43,7 +43,7 @@ func Open(ctx context.Context, path string, migrations fs.FS) (*DB, error) {
 
 // OpenAs is Open with another durability.
 func OpenAs(ctx context.Context, path string, migrations fs.FS, d Durability) (*DB, error) {
-	return opened(ctx, path, migrations, d, lockFile)
+	return opened(ctx, path, migrations, d, Own)
 }
 
 // OpenShared is Open without the lock: several processes may write, one transaction after another, and must
@@ -173,4 +173,11 @@ func IsUnique(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) &&
 		(e.ExtendedCode == sqlite3.ErrConstraintUnique || e.ExtendedCode == sqlite3.ErrConstraintPrimaryKey)
+}
+
+// IsDamaged tells whether an error says that a file is no database, or not a whole one: opening it again would give
+// the same. A lock, a full disk or a missing permission is no damage.
+func IsDamaged(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrCorrupt || e.Code == sqlite3.ErrNotADB)
 }
