@@ -49,6 +49,7 @@ type Order struct {
 	Note         string
 	TotalFen     int64
 	Lines        []Line
+	Committing   bool // the person said yes, and the catalog did not say what became of the commit
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 }
@@ -78,6 +79,8 @@ type (
 		Reservation string
 		At          time.Time
 	}
+	// Committing notes of a PLACING order that its commit was sent and not answered.
+	Committing struct{ InvocationID string }
 	// Confirm takes a PLACING order to CONFIRMED.
 	Confirm struct {
 		InvocationID string
@@ -102,6 +105,9 @@ func (Replace) Change() {}
 
 // Change marks the type as one that the store writes with a step.
 func (Abandon) Change() {}
+
+// Change marks the type as one that the store writes with a step.
+func (Committing) Change() {}
 
 // Change marks the type as one that the store writes with a step.
 func (Confirm) Change() {}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentmesh/app/platform/failpoint"
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
 	"agentmesh/capability"
@@ -139,16 +140,15 @@ func (s *Service) send(ctx context.Context, d Delivery) error {
 		TraceID: d.TraceID, SpanID: span.IDOf(invocation), RunID: d.RunID, ThreadID: d.ThreadID, UserID: d.UserID, ToolInvocationID: invocation,
 	})
 	call := capability.Call{UserID: d.UserID, RunID: d.RunID, ThreadID: d.ThreadID}
-	var r reservation
 	switch d.Op {
 	case Release:
-		err := s.call(ctx, call, d.Key+"/release", string(d.Op), map[string]any{"key": d.Key, "reason": d.Reason}, &r)
+		r, err := s.stock(ctx, call, d.Key+"/release", string(d.Op), d.Key, d.Reason)
 		if err == nil && r.State == "COMMITTED" {
 			return fmt.Errorf("the reservation %s was given up and is committed", d.Key)
 		}
 		return err
 	case Return:
-		err := s.call(ctx, call, d.Key+"/return", string(d.Op), map[string]any{"key": d.Key}, &r)
+		r, err := s.stock(ctx, call, d.Key+"/return", string(d.Op), d.Key, "")
 		if err == nil && r.State != "RETURNED" {
 			return fmt.Errorf("the reservation %s of a cancelled order is %s", d.Key, r.State)
 		}
@@ -157,8 +157,8 @@ func (s *Service) send(ctx context.Context, d Delivery) error {
 	return fmt.Errorf("no way to deliver %s", d.Op)
 }
 
-// reconcile settles the PLACING orders whose call has ended: the catalog says how each stands. Releasing
-// asks and decides at once: what is not committed yet never will be. It gives the time until the next look.
+// reconcile settles the PLACING orders whose call has ended: the catalog says how each stands. It gives the
+// time until the next look.
 func (s *Service) reconcile(ctx context.Context) time.Duration {
 	open, err := s.deps.Store.Unsettled(ctx)
 	if ctx.Err() != nil {
@@ -170,24 +170,36 @@ func (s *Service) reconcile(ctx context.Context) time.Duration {
 	}
 	wait := reconcileEvery
 	for _, o := range open {
-		var r reservation
-		call := capability.Call{ID: o.InvocationID, UserID: o.UserID, ThreadID: o.ThreadID, RunID: o.RunID}
-		err := s.call(ctx, call, o.Reservation+"/reconcile", "release_reservation", map[string]any{"key": o.Reservation, "reason": "unsettled"}, &r)
+		change, err := s.outcome(ctx, o)
+		if err == nil {
+			err = s.deps.Store.Apply(ctx, change)
+		}
 		if err != nil {
 			flow.Log(ctx).Warn().Err(err).Str("orderId", o.ID).Msg("order not settled yet")
-			wait = unsettledAgain
-			continue
-		}
-		var change capability.Change = Reject{
-			InvocationID: o.InvocationID, UserID: o.UserID, Reservation: o.Reservation, Reason: "unsettled", At: s.deps.Now(),
-		}
-		if r.State == "COMMITTED" {
-			change = Confirm{InvocationID: o.InvocationID, At: s.deps.Now()}
-		}
-		if err := s.deps.Store.Apply(ctx, change); err != nil {
-			flow.Log(ctx).Error().Err(err).Str("orderId", o.ID).Msg("order not settled")
 			wait = unsettledAgain
 		}
 	}
 	return wait
+}
+
+// outcome asks the catalog how an order ends whose call has ended. A yes whose commit was not answered is
+// committed again; otherwise releasing asks and decides at once: what is not committed yet never will be.
+func (s *Service) outcome(ctx context.Context, o Order) (capability.Change, error) {
+	op, reason := "release_reservation", "unsettled"
+	if o.Committing {
+		op = "commit_reservation"
+	}
+	call := capability.Call{ID: o.InvocationID, UserID: o.UserID, ThreadID: o.ThreadID, RunID: o.RunID}
+	r, err := s.stock(ctx, call, o.Reservation+"/reconcile", op, o.Reservation, reason)
+	switch {
+	case o.Committing && fault.CodeOf(err) == fault.NotFound:
+		reason = "hold_lost"
+	case err != nil:
+		return nil, err
+	case r.State == "COMMITTED":
+		return Confirm{InvocationID: o.InvocationID, At: s.deps.Now()}, nil
+	case o.Committing:
+		reason = "hold_" + strings.ToLower(r.State)
+	}
+	return Reject{InvocationID: o.InvocationID, UserID: o.UserID, Reservation: o.Reservation, Reason: reason, At: s.deps.Now()}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"agentmesh/agent/order"
 	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
 )
 
 // TestSettle_CommitTriedAgain: a commit carries its key, so it may be sent again.
@@ -40,7 +41,7 @@ func TestSettle_UnknownOutcome(t *testing.T) {
 			w.tools["commit_reservation"] = fails(code)
 			_, changes, err := w.Settle(t.Context(), theCall(), json.RawMessage(quoted), nil)
 			wantCode(t, err, fault.Unavailable)
-			if changes != nil || len(w.made("commit_reservation")) != tries || len(w.made("release_reservation")) != 0 {
+			if !reflect.DeepEqual(changes, []capability.Change{order.Committing{InvocationID: "inv-1"}}) || len(w.made("commit_reservation")) != tries || len(w.made("release_reservation")) != 0 {
 				t.Errorf("%s: got %+v after %d commits, want the order left as it is", code, changes, len(w.made("commit_reservation")))
 			}
 		}
@@ -98,6 +99,39 @@ func TestReconcile(t *testing.T) {
 				}
 				if c := w.made("release_reservation")[0]; c.UserID != "anna" || c.RunID != "run-1" {
 					t.Errorf("got %+v, want the order's owner and run", c)
+				}
+			})
+		})
+	}
+}
+
+// TestReconcile_CommitsAgain: a yes counts also when the catalog was away for as long as the call waited for
+// it. A late commit is refused openly.
+func TestReconcile_CommitsAgain(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]string{"COMMITTED": "", "EXPIRED": "hold_expired", "RELEASED": "hold_released", "not_found": "hold_lost"} {
+		t.Run(state, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				o := w.placed(t)
+				o.Committing = true
+				w.books.unsettled = []order.Order{o}
+				answer := answers(`{"state":"` + state + `"}`)
+				if state == "not_found" {
+					answer = fails(fault.NotFound)
+				}
+				w.tools["commit_reservation"] = inTurn(fails(fault.Timeout), answers(`{"key":"another/1","state":"COMMITTED"}`), answer)
+				start(t, w)
+				time.Sleep(61 * time.Second) // in a bubble
+				synctest.Wait()
+				got := w.books.changes()
+				if len(got) != 1 || len(w.made("release_reservation")) != 0 {
+					t.Fatalf("got %+v after %d releases", got, len(w.made("release_reservation")))
+				}
+				reject, refused := got[0].(order.Reject)
+				if _, confirmed := got[0].(order.Confirm); confirmed != (want == "") || refused == confirmed || reject.Reason != want {
+					t.Errorf("got %+v, want %q", got, want)
 				}
 			})
 		})

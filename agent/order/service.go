@@ -223,8 +223,7 @@ func (s *Service) quote(ctx context.Context, call capability.Call, args map[stri
 // holds tells whether an earlier try of the same preparation holds portions: after a crash, it is made
 // again under the same key. A catalog that does not answer leaves that unknown.
 func (s *Service) holds(ctx context.Context, call capability.Call, key string) (held, known bool) {
-	var r reservation
-	err := s.call(ctx, call, key+"/look", "get_reservation", map[string]any{"key": key}, &r)
+	r, err := s.stock(ctx, call, key+"/look", "get_reservation", key, "")
 	return err == nil && r.State == "HELD", err == nil || fault.CodeOf(err) == fault.NotFound
 }
 
@@ -302,6 +301,20 @@ func samePrices(r reservation, lines []Line) bool {
 		}
 	}
 	return true
+}
+
+// stock makes a call about a reservation. An answer about another one is none.
+func (s *Service) stock(ctx context.Context, parent capability.Call, id, op, key, reason string) (reservation, error) {
+	args := map[string]any{"key": key}
+	if op == "release_reservation" {
+		args["reason"] = reason
+	}
+	var r reservation
+	err := s.call(ctx, parent, id, op, args, &r)
+	if err == nil && r.Key != key {
+		return reservation{}, fault.New(fault.Unavailable, "the canteen answered %s of %s with another reservation", op, key)
+	}
+	return r, err
 }
 
 // call makes a hidden call for an order and reads its answer.

@@ -44,8 +44,8 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 		return nil, s.Dismiss(call, "hold_lost"), fault.New(fault.Conflict, "食堂已经没有为您留的份数，所以没有下单 / the canteen no longer knows the held portions, so nothing was ordered")
 	}
 	if err != nil {
-		// Whether it was committed is not known: the reconciler asks until it is.
-		return nil, nil, fault.Wrap(err, fault.Unavailable, "食堂没有回应，结果请看订单列表 / the canteen does not answer; the order list shows how it ends")
+		// Whether it was committed is not known, and the person said yes: the reconciler commits until it is.
+		return nil, []capability.Change{Committing{InvocationID: call.ID}}, fault.Wrap(err, fault.Unavailable, "食堂没有回应，结果请看订单列表 / the canteen does not answer; the order list shows how it ends")
 	}
 	if r.State != "COMMITTED" {
 		reason := "hold_" + strings.ToLower(r.State)
@@ -58,9 +58,7 @@ func (s *Service) Settle(ctx context.Context, call capability.Call, result json.
 // giveUp ends an order whose call failed. Whether it does is the catalog's to say: an earlier attempt of
 // the same call, before a crash, may have committed already.
 func (s *Service) giveUp(ctx context.Context, call capability.Call, o Order, failure error) (json.RawMessage, []capability.Change, error) {
-	var r reservation
-	err := s.call(ctx, call, o.Reservation+"/release", "release_reservation",
-		map[string]any{"key": o.Reservation, "reason": string(fault.CodeOf(failure))}, &r)
+	r, err := s.stock(ctx, call, o.Reservation+"/release", "release_reservation", o.Reservation, string(fault.CodeOf(failure)))
 	switch {
 	case err != nil:
 		return nil, nil, failure // the reconciler asks until it is known
@@ -105,7 +103,7 @@ func (s *Service) commit(ctx context.Context, call capability.Call, key string) 
 			pause(ctx, time.Duration(try)*300*time.Millisecond)
 		}
 		if err = failpoint.Hit(ctx, failpoint.BeforeCommit); err == nil {
-			err = s.call(ctx, call, key+"/commit", "commit_reservation", map[string]any{"key": key}, &r)
+			r, err = s.stock(ctx, call, key+"/commit", "commit_reservation", key, "")
 			err = errors.Join(err, failpoint.Hit(ctx, failpoint.AfterCommit))
 		}
 		if code := fault.CodeOf(err); err == nil || (code != fault.Unavailable && code != fault.Timeout) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -214,8 +215,15 @@ func newWorld() *world {
 	return w
 }
 
+// answers gives a result; one about a reservation names the one that was asked for, as the catalog does.
 func answers(result string) func(map[string]any) (string, error) {
-	return func(map[string]any) (string, error) { return result, nil }
+	return func(args map[string]any) (string, error) {
+		key, asked := args["key"].(string)
+		if !asked || strings.Contains(result, `"key"`) {
+			return result, nil
+		}
+		return `{"key":"` + key + `",` + strings.TrimPrefix(result, "{"), nil
+	}
 }
 
 func fails(code fault.Code) func(map[string]any) (string, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 const orderColumns = `n, id, user_id, run_id, thread_id, invocation_id, reservation, status, reason, date, note,
-	total_fen, created_at, updated_at FROM orders`
+	total_fen, committing, created_at, updated_at FROM orders`
 
 type orderRow struct {
 	n int64
@@ -24,7 +24,7 @@ func scanOrder(row scanner) (orderRow, error) {
 	var o orderRow
 	var created, updated int64
 	err := row.Scan(&o.n, &o.ID, &o.UserID, &o.RunID, &o.ThreadID, &o.InvocationID, &o.Reservation, &o.Status,
-		&o.Reason, &o.Date, &o.Note, &o.TotalFen, &created, &updated)
+		&o.Reason, &o.Date, &o.Note, &o.TotalFen, &o.Committing, &created, &updated)
 	o.CreatedAt, o.UpdatedAt = moment(created), moment(updated)
 	return o, err
 }
@@ -119,6 +119,8 @@ func applyChanges(ctx context.Context, tx *store.Tx, changes []capability.Change
 			queued, err = true, replaceOrder(ctx, tx, c)
 		case order.Abandon:
 			queued, err = true, makeDue(ctx, tx, c)
+		case order.Committing:
+			_, err = tx.ExecContext(ctx, `UPDATE orders SET committing = 1 WHERE invocation_id = ? AND status = 'PLACING'`, c.InvocationID)
 		case order.Confirm:
 			_, err = tx.ExecContext(ctx, `UPDATE orders SET status = 'CONFIRMED', updated_at = ?
 				WHERE invocation_id = ? AND status = 'PLACING'`, stamp(c.At), c.InvocationID)

@@ -195,3 +195,19 @@ func TestUnsettled(t *testing.T) {
 		t.Errorf("got %+v, want the order whose call ended without an outcome", got)
 	}
 }
+
+// TestApply_Committing: only an order without an outcome is one whose commit is not answered yet.
+func TestApply_Committing(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	for _, id := range []string{"inv-1", "inv-2"} {
+		must(t, db.Apply(t.Context(), placed(id, "anna")))
+	}
+	must(t, db.Apply(t.Context(), order.Confirm{InvocationID: "inv-2", At: later(1)}))
+	for id, want := range map[string]bool{"inv-1": true, "inv-2": false} {
+		must(t, db.Apply(t.Context(), order.Committing{InvocationID: id}))
+		if o, err := db.OrderByInvocation(t.Context(), id); err != nil || o.Committing != want {
+			t.Errorf("%s: got %+v, %v, want committing %v", id, o, err, want)
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 // TestUpgrade: a database of each earlier version becomes one of this one, and what is in it means the same.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	means := []func(*testing.T, *rundb.DB){meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin, meansLeases, meansOutcome, meansInputs}
+	means := []func(*testing.T, *rundb.DB){meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin, meansLeases, meansOutcome, meansInputs, meansCommitting}
 	v := storetest.Versions{Open: func(t *testing.T, path string) {
 		db := openAt(t, path)
 		must(t, db.Invariant(t.Context()))
@@ -154,6 +154,15 @@ func meansOutcome(t *testing.T, db *rundb.DB) {
 		if j, err := db.Journal(t.Context(), run); err != nil || len(j.Invocations) != 1 || j.Invocations[0].Attempts != want || j.Invocations[0].BeganAt.IsZero() {
 			t.Errorf("%s: got %+v, %v, want %d attempts", run, j.Invocations, err, want)
 		}
+	}
+}
+
+func meansCommitting(t *testing.T, db *rundb.DB) {
+	if o, err := db.OrderByInvocation(t.Context(), "inv-10"); err != nil || !o.Committing || o.Status != order.Placing {
+		t.Errorf("got %+v, %v", o, err)
+	}
+	if o, err := db.OrderByInvocation(t.Context(), "inv-2"); err != nil || o.Committing {
+		t.Errorf("got %+v, %v", o, err)
 	}
 }
 

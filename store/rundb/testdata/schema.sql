@@ -134,7 +134,7 @@ CREATE TABLE orders (
     total_fen     INTEGER NOT NULL CHECK (total_fen >= 0),
     created_at    INTEGER NOT NULL,
     updated_at    INTEGER NOT NULL
-, quotes INTEGER NOT NULL DEFAULT 1);
+, quotes INTEGER NOT NULL DEFAULT 1, committing INTEGER NOT NULL DEFAULT 0);
 
 CREATE INDEX orders_by_user ON orders (user_id, n);
 
