@@ -203,8 +203,8 @@ func newWorld() *world {
 		"quote_order":         answers(quoted),
 		"get_reservation":     fails(fault.NotFound),
 		"reserve_stock":       answers(held),
-		"commit_reservation":  answers(`{"key":"inv-1/1","state":"COMMITTED"}`),
-		"release_reservation": answers(`{"key":"inv-1/1","state":"RELEASED"}`),
+		"commit_reservation":  answers(`{"state":"COMMITTED"}`),
+		"release_reservation": answers(`{"state":"RELEASED"}`),
 	}}
 	w.Service = order.New(order.Deps{
 		Store: w.books, Call: w.call,
