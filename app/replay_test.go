@@ -89,6 +89,10 @@ func TestReplayFromEveryPlace(t *testing.T) {
 			break
 		}
 	}
+	// characters of an event that is no model call do not count
+	if got, want := plain(t, events(t, m, talk.RunID, "1.3")), plain(t, events(t, m, talk.RunID, "1")); got != want {
+		t.Errorf("after 1.3 got\n%s\nwant what comes after 1\n%s", got, want)
+	}
 	if status, _ := m.Do("ann", http.MethodGet, "/api/v1/runs/"+talk.RunID+"/events?after=9999", ""); status != http.StatusBadRequest {
 		t.Errorf("a place beyond the end: %d, want 400", status)
 	}

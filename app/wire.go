@@ -235,26 +235,26 @@ func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Servi
 	return capability.NewRegistry(append(definitions, w.capabilities...)...)
 }
 
-// catalogWait is how long the start waits for a catalog that runs in another process and is not up yet.
-const catalogWait = 30 * time.Second
+// catalogWait is how long the start waits for a catalog that runs in another process to say what it offers.
+const catalogWait = 3 * time.Second
 
-// discover asks the catalog for its tools. Processes that start together need not start in order.
+// discover asks the catalog for its tools. Where that is another process which does not answer, they are those
+// that a catalog of this version has: runs, questions and all else work without it, and its calls fail until it
+// is there. The catalog is the same program, so it offers the same.
 func (w *wiring) discover(ctx context.Context) ([]capability.Definition, error) {
 	client := w.catalogClient()
 	limit, cancel := context.WithTimeout(ctx, catalogWait)
 	defer cancel()
-	for {
-		found, err := mcptool.Discover(limit, "catalog", client, catalogPolicies())
-		if err == nil || fault.CodeOf(err) != fault.Unavailable {
-			return found, err
-		}
-		flow.Log(ctx).Warn().Err(err).Str("at", w.network.BaseURL("mcp")).Msg("waiting for the catalog")
-		select {
-		case <-time.After(time.Second):
-		case <-limit.Done():
-			return nil, fmt.Errorf("the catalog at %s does not answer: %w", w.network.BaseURL("mcp"), err)
-		}
+	found, err := mcptool.Discover(limit, "catalog", client, catalogPolicies())
+	if code := fault.CodeOf(err); err == nil || (code != fault.Unavailable && code != fault.Timeout) {
+		return found, err
 	}
+	flow.Log(ctx).Warn().Err(err).Str("at", w.network.BaseURL("mcp")).Msg("the catalog does not answer yet")
+	var tools []mcp.RemoteTool
+	for _, t := range catalog.Tools() {
+		tools = append(tools, mcp.RemoteTool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema, ReadOnly: t.ReadOnly, Idempotent: t.Idempotent})
+	}
+	return mcptool.Define("catalog", client, tools, catalogPolicies())
 }
 
 // foodTools are the Food agent's tools: split into a reading and an ordering half, or combined (D-99).

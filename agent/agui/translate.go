@@ -38,6 +38,9 @@ func (t *Translator) Text(messageID, delta string) []Event {
 // Spoken tells the translator that its client has seen the first pieces of the message for which a model was
 // called: the stream goes on in the middle of it.
 func (t *Translator) Spoken(called agent.Event) error {
+	if called.Type != agent.ModelCalled {
+		return nil // a place that there is not: nothing is in the middle
+	}
 	var d agent.ModelData
 	if err := json.Unmarshal(called.Data, &d); err != nil {
 		return fmt.Errorf("translate event %d (%s): %w", called.Seq, called.Type, err)

@@ -137,9 +137,11 @@ func (f *follower) resume(ctx context.Context) error {
 	if len(events) == 0 || events[0].Seq != f.seq {
 		return fault.New(fault.Invalid, "the run has no event %d", f.seq)
 	}
+	seen := f.chars
+	f.chars = 0
 	switch events[0].Type {
 	case agent.ModelCalled:
-		f.begin(events[0], f.chars)
+		f.begin(events[0], seen)
 	case agent.RunEnded:
 		f.ended = true
 	}

@@ -28,6 +28,11 @@ func Discover(ctx context.Context, provider string, client *mcp.Client, policies
 	if err != nil {
 		return nil, fmt.Errorf("list the tools of %s: %w", provider, err)
 	}
+	return Define(provider, client, tools, policies)
+}
+
+// Define is Discover for a server whose tools are known.
+func Define(provider string, client *mcp.Client, tools []mcp.RemoteTool, policies []Policy) ([]capability.Definition, error) {
 	byName := make(map[string]mcp.RemoteTool, len(tools))
 	for _, t := range tools {
 		byName[t.Name] = t

@@ -13,6 +13,9 @@ import (
 
 const defaultLimit = 20
 
+// Tools lists what a catalog of this version offers, for whoever must know it while none answers.
+func Tools() []mcp.Tool { return (&Module{}).tools() }
+
 // tools are the service's operations as MCP tools: three for everybody, six for the mesh's own modules, two
 // for the operator.
 func (m *Module) tools() []mcp.Tool {
