@@ -46,6 +46,12 @@ func TestPrune_WhileServing(t *testing.T) {
 			t.Fatalf("the events are still there: %d", status)
 		}
 	}
+	for _, path := range []string{"/api/v1/runs", "/agui", copilot + "/run"} {
+		status, body := again.Do("ann", http.MethodPost, path, meshtest.Input("t1", "帮我订一份水煮牛肉。"))
+		if status != http.StatusGone {
+			t.Errorf("the same input again at %s: got %d %s, want %d", path, status, body, http.StatusGone)
+		}
+	}
 	var r struct {
 		Status      string
 		Invocations []struct{ Status string }
