@@ -28,6 +28,8 @@ func TestPrune_WhileServing(t *testing.T) {
 	old := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
 	old.Decide("confirm", old.Question())
 	old.Rest()
+	said := meshtest.Input("t3", "水煮牛肉多少钱，还有库存吗？")
+	whole(t, m, "ann", "/api/v1/runs", said)
 	asked := m.Say("ann", "t2", "帮我订一份米饭。")
 	question := asked.Question()
 	asked.Close()
@@ -47,7 +49,7 @@ func TestPrune_WhileServing(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/api/v1/runs", "/agui", copilot + "/run"} {
-		status, body := again.Do("ann", http.MethodPost, path, meshtest.Input("t1", "帮我订一份水煮牛肉。"))
+		status, body := again.Do("ann", http.MethodPost, path, said)
 		if status != http.StatusGone {
 			t.Errorf("the same input again at %s: got %d %s, want %d", path, status, body, http.StatusGone)
 		}
