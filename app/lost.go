@@ -26,7 +26,7 @@ func (l *lostDatabase) remedy() string {
 }
 
 // findLost looks for a database that is missing where these modules are to run; nil when none is. A first start makes the
-// catalog first, and 'agentmesh catalog' makes it alone, so a catalog by itself is lost only from orders that it knows of.
+// catalog first, and may be interrupted then, so a catalog by itself has lost only orders that something tells of.
 func findLost(ctx context.Context, data string, modules []string) *lostDatabase {
 	if !slices.Contains(modules, catalog.Name) || !slices.Contains(modules, "orchestrator") {
 		return nil

@@ -38,13 +38,18 @@ func TestLostDatabase(t *testing.T) {
 	}
 }
 
-// TestLostDatabase_NotBeforeTheFirstStart: a catalog that was filled before there are orders is no loss.
-func TestLostDatabase_NotBeforeTheFirstStart(t *testing.T) {
+// TestLostDatabase_InterruptedFirstStart: a catalog without orders is what it leaves, and no loss.
+func TestLostDatabase_InterruptedFirstStart(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	wantRun(t, 0, "catalog", "restock", "food-001", "5", "--data", dir)
-	if status, _, text := examine(t, "--data", dir); status != 0 {
-		t.Errorf("a catalog before the first start:\n%s", text)
+	m := meshtest.Start(t, meshtest.Options{})
+	m.Stop()
+	for _, name := range []string{"orchestrator.db", "orchestrator.db.lock"} {
+		if err := os.Remove(filepath.Join(m.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	meshtest.Start(t, meshtest.Options{Dir: dir})
+	if _, seen, text := examine(t, "--data", m.Dir); slices.Contains(seen, "problem databases") {
+		t.Errorf("doctor:\n%s", text)
+	}
+	meshtest.Start(t, meshtest.Options{Dir: m.Dir})
 }
