@@ -96,6 +96,9 @@ func (a *App) Start(ctx context.Context) (err error) {
 	if err := finishRestore(a.config.Data); err != nil {
 		return err
 	}
+	if lost := findLost(ctx, a.config.Data, a.place.local); lost != nil {
+		return lost
+	}
 	l, err := a.listen(a.config.Listen)
 	if err != nil {
 		return err

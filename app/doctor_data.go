@@ -34,6 +34,9 @@ func (d *doctor) databases(ctx context.Context) {
 		d.problem("databases", "start the program, or restore again", "a restore of this folder was interrupted")
 		return
 	}
+	if lost := findLost(ctx, d.config.Data, d.modules()); lost != nil {
+		d.problem("databases", lost.remedy(), "%s", lost.what())
+	}
 	var b books
 	if db, err := catalogdb.OpenReader(ctx, filepath.Join(d.config.Data, catalogFile)); d.opened(catalogFile, err) {
 		defer func() { _ = db.Close() }()
@@ -55,6 +58,18 @@ func (d *doctor) databases(ctx context.Context) {
 	if b.stocks != nil && b.orders != nil {
 		d.compare(ctx, b)
 	}
+}
+
+// modules are those that run on the folder, or that would with these settings.
+func (d *doctor) modules() (out []string) {
+	for _, i := range d.found {
+		out = append(out, i.Modules...)
+	}
+	if !d.runs() {
+		where, _ := place(d.config) // what is wrong with it the settings tell
+		out = where.local
+	}
+	return out
 }
 
 // spans looks for damage in the modules' spans, which nothing but the traces needs.

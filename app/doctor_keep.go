@@ -50,7 +50,7 @@ func (d *doctor) oldest(ctx context.Context, db *rundb.DB) {
 		switch limit := (*days)(&kept.keep); {
 		case kept.at.IsZero():
 		case kept.keep > 0 && age > kept.keep+pruneLate:
-			d.warn("keeping", "'agentmesh prune' drops them; serve does it once a day", "%s are %s old, and kept for %s", kept.what, since(age), limit)
+			d.warn("keeping", "'agentmesh prune' drops them; serve does it at its start and daily", "%s are %s old, and kept for %s", kept.what, since(age), limit)
 		default:
 			d.ok("keeping", "%s are %s old", kept.what, since(age))
 		}

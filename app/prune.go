@@ -26,11 +26,12 @@ func pruneCommand() *cobra.Command {
 	var c Config
 	var dry, asJSON bool
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Drop what is older than the settings keep; serve does it once a day by itself", Args: cobra.NoArgs,
+		Use: "prune", Short: "Drop what is older than the settings keep; serve does it at its start and daily", Args: cobra.NoArgs,
 		Long: "Drop what is older than the settings keep: events of ended runs with the requests that were sent to the model and the\n" +
 			"deliveries that were made, audit records with the cards of decided questions, and spans. Never dropped are orders, the\n" +
-			"messages of conversations, preferences, and anything of runs that have not ended. serve does it once a day by itself,\n" +
-			"and then its settings count, not those given here. While nothing runs, the room also goes back to the disk.",
+			"messages of conversations, preferences, and anything of runs that have not ended. serve does it at its start and\n" +
+			"daily (--keep-events 0 --keep-audit 0 --keep-spans 0 keep all, to look at an old backup). While it runs its settings\n" +
+			"count, not those given here. While nothing runs, the room also goes back to the disk.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := c.resolve(cmd); err != nil {
 				return err

@@ -28,6 +28,8 @@ func TestPrune_WhileServing(t *testing.T) {
 	old := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
 	old.Decide("confirm", old.Question())
 	old.Rest()
+	said := meshtest.Input("t3", "水煮牛肉多少钱，还有库存吗？")
+	whole(t, m, "ann", "/api/v1/runs", said)
 	asked := m.Say("ann", "t2", "帮我订一份米饭。")
 	question := asked.Question()
 	asked.Close()
@@ -44,6 +46,12 @@ func TestPrune_WhileServing(t *testing.T) {
 		}
 		if time.Now().After(end) {
 			t.Fatalf("the events are still there: %d", status)
+		}
+	}
+	for _, path := range []string{"/api/v1/runs", "/agui", copilot + "/run"} {
+		status, body := again.Do("ann", http.MethodPost, path, said)
+		if status != http.StatusGone {
+			t.Errorf("the same input again at %s: got %d %s, want %d", path, status, body, http.StatusGone)
 		}
 	}
 	var r struct {

@@ -37,7 +37,8 @@ func restoreCommand() *cobra.Command {
 		Long: "Put a backup into the data folder, all of it or nothing; - is the standard input. The program must not run. With --force\n" +
 			"databases that are there are put aside, into a folder beside them, and never deleted. Keys come back too: one that was\n" +
 			"revoked since the backup works again ('agentmesh key list'). The next start settles what was under way at the time of\n" +
-			"the backup; 'agentmesh doctor' says what only a person can settle.",
+			"the backup, and drops what is older than it is kept ('serve --keep-events 0 --keep-audit 0 --keep-spans 0' keeps all);\n" +
+			"'agentmesh doctor' says what only a person can settle.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := c.resolve(cmd); err != nil {
 				return err

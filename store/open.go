@@ -81,7 +81,10 @@ func open(ctx context.Context, path string, migrations fs.FS, d Durability, lock
 	if err != nil {
 		return nil, err
 	}
-	if err := file.Close(); err != nil {
+	if info, errStat := file.Stat(); errStat == nil && info.Size() == 0 {
+		err = file.Chmod(0o600) // somebody may have made an empty one, to begin anew
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
 	db.room = openRoom(path, d)

@@ -78,6 +78,9 @@ func (f *finder) notToday(d Dish) error {
 			zh, en = append(zh, text.WeekdayShortZh(n)), append(en, text.WeekdayEn(n))
 		}
 	}
+	if len(zh) == 0 { // it is on no weekday
+		return fault.New(fault.Invalid, "%s（%s）目前不在菜单上 / %s is not on the menu at present", d.Name, d.NameEn, d.NameEn)
+	}
 	return fault.New(fault.Invalid, "%s（%s）今天（%s）不供应，供应日：%s / %s is not on today's menu; it is on %s",
 		d.Name, d.NameEn, f.today.WeekdayZh, strings.Join(zh, "、"), d.NameEn, strings.Join(en, ", "))
 }

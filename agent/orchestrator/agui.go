@@ -47,10 +47,23 @@ func (m *Module) create(c echo.Context, in agui.RunAgentInput, origin agent.Orig
 	if err != nil {
 		return agent.Run{}, err
 	}
-	return m.deps.Engine.Create(c.Request().Context(), run.Input{
+	r, err := m.deps.Engine.Create(c.Request().Context(), run.Input{
 		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
 		Text: message.Text, Modern: in.ProtocolVersion != "", Origin: origin,
 	})
+	if err != nil {
+		return r, err
+	}
+	return r, m.mayTell(c.Request().Context(), r)
+}
+
+// mayTell refuses to tell again how a run went whose events are no longer kept. Before any stream, it is a 410.
+func (m *Module) mayTell(ctx context.Context, r agent.Run) error {
+	if !r.Status.Final() {
+		return nil
+	}
+	_, err := m.deps.Runs.Events(ctx, r.ID, r.Head-1) // they go together, so the last one tells
+	return err
 }
 
 func readInput(r *http.Request) (agui.RunAgentInput, error) { return readBody(r, agui.ParseInput) }
@@ -80,10 +93,8 @@ func (m *Module) followRun(c echo.Context) error {
 	if cursor.Seq > r.Head {
 		return fault.New(fault.Invalid, "Last-Event-ID or after: the run has no event %d yet", cursor.Seq)
 	}
-	if r.Status.Final() { // its events go together, so the last one tells
-		if _, err := m.deps.Runs.Events(c.Request().Context(), r.ID, r.Head-1); err != nil {
-			return err
-		}
+	if err := m.mayTell(c.Request().Context(), r); err != nil {
+		return err
 	}
 	c.Response().Header().Set("X-Run-Id", r.ID)
 	w, err := sse.NewWriter(c.Response())

@@ -158,12 +158,13 @@ func (db *DB) drop(ctx context.Context, drops []drop, places []spot) error {
 }
 
 // Oldest tells when the run ended whose events are the oldest, and when the oldest audit record was written;
-// the zero time when there is none. Runs whose orders have no outcome count as well.
+// the zero time when there is none. What Prune keeps whatever its age, of runs that are open or whose orders have
+// no outcome, does not count.
 func (db *DB) Oldest(ctx context.Context) (events, audit time.Time, err error) {
 	var e, a int64
 	err = db.Read().QueryRowContext(ctx, `SELECT
-		coalesce((SELECT min(r.ended_at) FROM runs r WHERE r.state >= 10 AND EXISTS (SELECT 1 FROM run_events WHERE run_n = r.n)), 0),
-		coalesce((SELECT min(at) FROM audit_log), 0)`).Scan(&e, &a)
+		coalesce((SELECT min(r.ended_at) FROM runs r WHERE r.state >= 10 AND NOT `+unsettled+` AND EXISTS (SELECT 1 FROM run_events WHERE run_n = r.n)), 0),
+		coalesce((SELECT min(a.at) FROM audit_log a LEFT JOIN runs r ON r.id = a.run_id WHERE r.id IS NULL OR (r.state >= 10 AND NOT `+unsettled+`)), 0)`).Scan(&e, &a)
 	if err != nil {
 		return events, audit, fmt.Errorf("look for the oldest: %w", err)
 	}

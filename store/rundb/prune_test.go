@@ -84,6 +84,9 @@ func TestPrune(t *testing.T) {
 	if got := pruned(t, db, 10, 10, false); got != (rundb.Pruned{}) {
 		t.Errorf("again: got %+v, want nothing left", got)
 	}
+	if events, audit, err := db.Oldest(t.Context()); err != nil || !events.IsZero() || !audit.IsZero() {
+		t.Errorf("got %s, %s, %v for the oldest, want none: what is kept whatever its age does not count", events, audit, err)
+	}
 
 	for _, after := range []int64{-1, 0, 1} {
 		_, err := db.Events(t.Context(), "run-1", after)
