@@ -16,12 +16,6 @@ function locale() {
   return lang() === 'zh' ? 'zh-CN' : 'en-GB';
 }
 
-export function clock(when) {
-  const date = new Date(when);
-  if (Number.isNaN(date.getTime())) return '';
-  return date.toLocaleTimeString(locale(), { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-}
-
 /** A calendar day without a time: 2026-11-30. */
 export function day(date) {
   const when = new Date(`${date}T00:00:00`);

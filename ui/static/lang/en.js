@@ -153,7 +153,7 @@ export default {
   'confirm.elsewhere': 'Another conversation waits for your decision',
   'confirm.open': 'Open it',
 
-  'outcome.title': 'Did this happen? {tool}',
+  'outcome.title': 'Did {tool} happen?',
   'outcome.known': 'Attempt {n}, begun at {at}. {why}',
   'outcome.body': 'It may have happened, or not. Say what you know; it is not repeated by itself. Open until {at}.',
   'outcome.why.interrupted': 'The program stopped while it ran.',
@@ -162,6 +162,7 @@ export default {
   'outcome.happened': 'It happened',
   'outcome.did_not_happen': 'It did not happen',
   'outcome.try_again': 'Try again',
+  'outcome.again': 'Try again: if it did happen, it will have happened twice.',
   'outcome.sending': 'Sending…',
   'outcome.happened.said': 'You said: it happened',
   'outcome.did_not_happen.said': 'You said: it did not happen',

@@ -153,7 +153,7 @@ export default {
   'confirm.elsewhere': '另一个对话在等你决定',
   'confirm.open': '去处理',
 
-  'outcome.title': '这件事发生了吗？{tool}',
+  'outcome.title': '{tool}：发生了吗？',
   'outcome.known': '第 {n} 次执行，{at} 开始。{why}',
   'outcome.body': '它可能已经发生，也可能没有。请按你知道的回答，不会自动重做。{at} 前可以回答。',
   'outcome.why.interrupted': '执行时程序停止了。',
@@ -162,6 +162,7 @@ export default {
   'outcome.happened': '已经发生',
   'outcome.did_not_happen': '没有发生',
   'outcome.try_again': '再试一次',
+  'outcome.again': '再试一次：如果其实已经发生，就会发生两次。',
   'outcome.sending': '正在发送…',
   'outcome.happened.said': '你说：已经发生',
   'outcome.did_not_happen.said': '你说：没有发生',
