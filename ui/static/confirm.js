@@ -102,7 +102,7 @@ function Args({ of }) {
     <dd>${typeof value === 'string' ? value : JSON.stringify(value)}</dd>`)}</dl>`;
 }
 
-/** What was decided, by whom and when, and what became of it. */
+/** What was decided and when, and what became of it. */
 function Decision({ part, result, isOrder, after }) {
   const outcome = part.replacedBy ? {} : outcomeOf(result); // the result is that of the question which took its place
   const good = part.status === 'CONFIRMED' && !outcome.problem;
@@ -110,7 +110,6 @@ function Decision({ part, result, isOrder, after }) {
     <${Icon} name=${good ? 'check' : part.status === 'CONFIRMED' ? 'cross' : 'minus'} size="16" />
     <span><strong>${after ? t(`outcome.${part.answer || part.status}.said`) : t(part.replacedBy ? 'confirm.REPLACED' : isOrder ? `confirm.${part.status}` : `confirm.tool.${part.status}`)}</strong>
       ${part.edited && html`<span class="quiet" data-testid="confirm-edited"> · ${t('confirm.edited')}</span>`}
-      ${part.decidedBy && part.decidedBy !== 'system' && html`<span class="quiet"> · ${t('confirm.by', { who: part.decidedBy })}</span>`}
       ${part.decidedAt && html`<span class="quiet"> · <time datetime=${part.decidedAt}>${moment(part.decidedAt)}</time></span>`}
       ${outcome.orderId && html`<span class="quiet"> · ${t('confirm.order', { id: outcome.orderId })}</span>`}
       ${part.status === 'CONFIRMED' && outcome.problem && html`<span> · ${t('confirm.notPlaced', { why: outcome.problem })}</span>`}

@@ -70,8 +70,23 @@ describe('what may have happened', { skip: missing, timeout: 120_000 }, () => {
     assert.match(await me.answer(), /好了/);
     assert.equal(me.sent(/^POST .*\/confirm$/) - posts, 1, 'one click too many must not be sent');
     assert.match(await card.locator(page.byId('confirm-decision')).innerText(), /你说：已经发生/);
+    assert.doesNotMatch(await card.innerText(), /local/);
+    assert.equal(await me.tool('send_letter').locator(page.byId('tool-status')).innerText(), '按你说的', 'not a made-up time');
     assert.equal(await card.locator('button').count(), 0);
     assert.equal(letters(), 1);
+    me.innocent();
+  });
+
+  test('that it did not happen is no failure', async () => {
+    const card = await interrupted();
+    await card.locator(page.byId('outcome-did_not_happen')).click();
+    await me.cardIs('ANSWERED');
+    await me.answer();
+    const row = me.tool('send_letter');
+    assert.equal(await row.locator(page.byId('tool-status')).innerText(), '按你说的');
+    assert.equal(await row.locator('.mark-calm').count(), 1, 'no red cross');
+    const { looksRight } = await import('./look.mjs');
+    await looksRight(me, 'outcome-did-not-happen');
     me.innocent();
   });
 
@@ -85,7 +100,7 @@ describe('what may have happened', { skip: missing, timeout: 120_000 }, () => {
     await me.cardIs('ANSWERED');
     await me.answer();
     assert.match(await card.innerText(), /You said: try again/);
-    assert.equal(letters(), 3);
+    assert.equal(letters(), 4);
     me.innocent();
   });
 });

@@ -109,6 +109,7 @@ export default {
   'status.CANCELLED': 'Cancelled',
   'status.TIMED_OUT': 'Timed out',
   'status.REFUSED': 'Refused',
+  'status.said': 'as you said',
   'status.INDETERMINATE': 'Outcome unknown',
 
   'confirm.title': 'Confirm the order',
@@ -144,7 +145,6 @@ export default {
   'confirm.CANCELLED': 'Cancelled, nothing was ordered',
   'confirm.DECIDED': 'Already decided',
   'confirm.GONE': 'The server no longer knows this request',
-  'confirm.by': 'by {who}',
   'confirm.order': 'Order {id}',
   'confirm.notPlaced': 'The order was not placed: {why}',
   'confirm.conflict': 'This request has been decided the other way already; the first decision stands.',

@@ -109,6 +109,7 @@ export default {
   'status.CANCELLED': '已取消',
   'status.TIMED_OUT': '超时',
   'status.REFUSED': '被拒绝',
+  'status.said': '按你说的',
   'status.INDETERMINATE': '结果未知',
 
   'confirm.title': '确认下单',
@@ -144,7 +145,6 @@ export default {
   'confirm.CANCELLED': '已取消，没有下单',
   'confirm.DECIDED': '已经处理过了',
   'confirm.GONE': '服务器上已没有这个请求',
-  'confirm.by': '由 {who}',
   'confirm.order': '订单 {id}',
   'confirm.notPlaced': '订单没有成功：{why}',
   'confirm.conflict': '这个请求已经有了另一个决定，以先到的为准。',
