@@ -1,7 +1,7 @@
 /** A question: what will happen and what it costs, or whether it did; and how long there is to decide. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
 import { serverNow } from './api.js';
-import { countdown, moment } from './format.js';
+import { countdown, day, moment } from './format.js';
 import { Icon } from './icons.js';
 import { known, pick, t } from './i18n.js';
 import { Lines, argsOf, editOf, isValid } from './orderform.js';
@@ -31,12 +31,13 @@ export function ConfirmCard({ part, result, live, onDecide }) {
       ref=${card} aria-labelledby=${ids.title} aria-describedby=${ids.body} aria-modal=${open ? 'false' : undefined}
       data-testid="confirm-card" data-status=${part.status} data-confirmation=${part.id}>
     <header>
-      <h2 id=${ids.title}>${after ? t('outcome.title', { tool: toolLabel(part.tool) }) : isOrder ? t('confirm.title') : t('confirm.titleTool', { tool: toolLabel(part.tool) })}</h2>
+      <h2 id=${ids.title}>${titleOf(part, open, isOrder)}</h2>
       ${open && !after && html`<${TimeLeft} left=${left} />`}
     </header>
     <div id=${ids.body}>
       ${after && html`<${Known} part=${part} open=${open} />`}
       ${open && isOrder && html`<p class="confirm-lead">${t('confirm.body')}</p>`}
+      ${isOrder && summary.date && html`<p class="confirm-date" data-testid="confirm-date">${t('orders.date', { day: day(summary.date) })}</p>`}
       ${isOrder ? html`<${Lines} summary=${summary} edit=${fields} id=${part.id} busy=${Boolean(part.sending)} onEdit=${setEdit} />` : html`<${Args} of=${part.edited?.args || part.args} />`}
       <${Warnings} warnings=${part.warnings} />
     </div>
@@ -52,6 +53,14 @@ export function ConfirmCard({ part, result, live, onDecide }) {
         <//>`
       : html`<${Decision} part=${part} result=${result} isOrder=${isOrder} after=${after} />`}
   </section>`;
+}
+
+/** A question only as long as it is one. */
+function titleOf({ kind, tool }, open, isOrder) {
+  const label = { tool: toolLabel(tool) };
+  if (kind === 'outcome') return t('outcome.title', label);
+  if (isOrder) return t(open ? 'confirm.title' : 'confirm.titleClosed');
+  return open ? t('confirm.titleTool', label) : label.tool;
 }
 
 function useTimeLeft(part, open) {

@@ -303,10 +303,12 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     assert.match(await me.answer(), /boiled beef/i);
     await me.ask('Order one Sichuan boiled beef for me.');
     const card = await me.openCard();
-    assert.match(await card.innerText(), /Sichuan boiled beef[\s\S]*Total[\s\S]*¥32\.00/);
+    assert.match(await card.innerText(), /Confirm the order[\s\S]*Menu of \w+[\s\S]*Sichuan boiled beef[\s\S]*Total[\s\S]*¥32\.00/);
+    assert.deepEqual(await card.locator('button').allInnerTexts(), ['No, thanks', 'Change', 'Place order']);
     await me.shot('09-english');
     await card.locator(byId('confirm-reject')).click();
     await me.cardIs('REJECTED');
+    assert.doesNotMatch(await card.innerText(), /Confirm/, 'what is decided asks no more');
     await me.answer();
     await me.reload();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en', 'the choice must last');

@@ -113,6 +113,7 @@ export default {
   'status.INDETERMINATE': '结果未知',
 
   'confirm.title': '确认下单',
+  'confirm.titleClosed': '订单',
   'confirm.titleTool': '需要你的确认：{tool}',
   'confirm.body': '下面的内容已核对过价格和库存。确认后才会下单。',
   'confirm.dish': '菜品',
@@ -319,6 +320,7 @@ export default {
   'run.modelCalls': '模型调用',
   'run.round': '第 {n} 轮',
   'run.request': '交给模型的内容',
+  'run.requestGone': '已过保留期，不再保存。',
   'run.status.PENDING': '排队中',
   'run.status.RUNNING': '进行中',
   'run.status.AWAITING_CONFIRMATION': '等待你确认',
@@ -335,6 +337,7 @@ export default {
   'run.finish.restarted': '服务重启',
   'run.finish.error': '出错',
 
+  'units': '天 小时 分 秒 毫秒',
   'time.title': '时间花在哪里',
   'time.loading': '正在读取时间线…',
   'time.none': '没有这次运行的时间线：服务器没有保留它的追踪。',
