@@ -294,6 +294,15 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('on a phone, in English, all there is to try can be seen', async () => {
+    const phone = await Visitor.open(browser, { locale: 'en-GB', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    await phone.at('welcome').waitFor();
+    const { bottom } = await phone.at('sample', '[data-sample="walk"]').evaluate((el) => el.getBoundingClientRect().toJSON());
+    const box = await phone.at('message-input').boundingBox();
+    assert.ok(bottom < box.y, `the last one ends at ${bottom}, under the text box at ${box.y}`);
+    await phone.page.context().close();
+  });
+
   test('English', async () => {
     await me.newConversation();
     await me.otherLanguage();

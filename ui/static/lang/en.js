@@ -61,7 +61,7 @@ export default {
   'chat.image': 'Image: {alt}',
 
   'composer.label': 'Message',
-  'composer.placeholder': 'Ask about the canteen or the weather, or order…',
+  'composer.placeholder': 'Ask, or order a dish…',
   'composer.send': 'Send',
   'composer.stop': 'Stop',
   'composer.stopping': 'Stopping…',
