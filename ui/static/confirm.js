@@ -1,7 +1,7 @@
 /** A question: what will happen and what it costs, or whether it did; and how long there is to decide. */
 import { html, useEffect, useLayoutEffect, useRef, useState } from './vendor/htm-preact.js';
 import { serverNow } from './api.js';
-import { clock, countdown } from './format.js';
+import { countdown, day, moment } from './format.js';
 import { Icon } from './icons.js';
 import { known, pick, t } from './i18n.js';
 import { Lines, argsOf, editOf, isValid } from './orderform.js';
@@ -31,13 +31,14 @@ export function ConfirmCard({ part, result, live, onDecide }) {
       ref=${card} aria-labelledby=${ids.title} aria-describedby=${ids.body} aria-modal=${open ? 'false' : undefined}
       data-testid="confirm-card" data-status=${part.status} data-confirmation=${part.id}>
     <header>
-      <h2 id=${ids.title}>${after ? t('outcome.title', { tool: toolLabel(part.tool) }) : isOrder ? t('confirm.title') : t('confirm.titleTool', { tool: toolLabel(part.tool) })}</h2>
+      <h2 id=${ids.title}>${titleOf(part, open, isOrder)}</h2>
       ${open && !after && html`<${TimeLeft} left=${left} />`}
     </header>
     <div id=${ids.body}>
       ${after && html`<${Known} part=${part} open=${open} />`}
       ${open && isOrder && html`<p class="confirm-lead">${t('confirm.body')}</p>`}
-      ${isOrder ? html`<${Lines} summary=${summary} edit=${fields} id=${part.id} busy=${Boolean(part.sending)} onEdit=${setEdit} />` : html`<pre tabindex="0">${JSON.stringify(part.edited?.args || part.args, null, 2)}</pre>`}
+      ${isOrder && summary.date && html`<p class="confirm-date" data-testid="confirm-date">${t('orders.date', { day: day(summary.date) })}</p>`}
+      ${isOrder ? html`<${Lines} summary=${summary} edit=${fields} id=${part.id} busy=${Boolean(part.sending)} onEdit=${setEdit} />` : html`<${Args} of=${part.edited?.args || part.args} />`}
       <${Warnings} warnings=${part.warnings} />
     </div>
     ${part.problem && html`<p class="confirm-problem" role="alert" data-testid="confirm-problem">${problemText(part)}</p>`}
@@ -52,6 +53,14 @@ export function ConfirmCard({ part, result, live, onDecide }) {
         <//>`
       : html`<${Decision} part=${part} result=${result} isOrder=${isOrder} after=${after} />`}
   </section>`;
+}
+
+/** A question only as long as it is one. */
+function titleOf({ kind, tool }, open, isOrder) {
+  const label = { tool: toolLabel(tool) };
+  if (kind === 'outcome') return t('outcome.title', label);
+  if (isOrder) return t(open ? 'confirm.title' : 'confirm.titleClosed');
+  return open ? t('confirm.titleTool', label) : label.tool;
 }
 
 function useTimeLeft(part, open) {
@@ -96,7 +105,13 @@ function Buttons({ part, isOrder, over, wrong, onDecide, children }) {
   </div>`;
 }
 
-/** What was decided, by whom and when, and what became of it. */
+/** The arguments, one a row. */
+function Args({ of }) {
+  return html`<dl class="facts" tabindex="0">${Object.entries(of || {}).map(([name, value]) => html`<dt>${name}</dt>
+    <dd>${typeof value === 'string' ? value : JSON.stringify(value)}</dd>`)}</dl>`;
+}
+
+/** What was decided and when, and what became of it. */
 function Decision({ part, result, isOrder, after }) {
   const outcome = part.replacedBy ? {} : outcomeOf(result); // the result is that of the question which took its place
   const good = part.status === 'CONFIRMED' && !outcome.problem;
@@ -104,8 +119,7 @@ function Decision({ part, result, isOrder, after }) {
     <${Icon} name=${good ? 'check' : part.status === 'CONFIRMED' ? 'cross' : 'minus'} size="16" />
     <span><strong>${after ? t(`outcome.${part.answer || part.status}.said`) : t(part.replacedBy ? 'confirm.REPLACED' : isOrder ? `confirm.${part.status}` : `confirm.tool.${part.status}`)}</strong>
       ${part.edited && html`<span class="quiet" data-testid="confirm-edited"> · ${t('confirm.edited')}</span>`}
-      ${part.decidedBy && part.decidedBy !== 'system' && html`<span class="quiet"> · ${t('confirm.by', { who: part.decidedBy })}</span>`}
-      ${part.decidedAt && html`<span class="quiet"> · <time datetime=${part.decidedAt}>${clock(part.decidedAt)}</time></span>`}
+      ${part.decidedAt && html`<span class="quiet"> · <time datetime=${part.decidedAt}>${moment(part.decidedAt)}</time></span>`}
       ${outcome.orderId && html`<span class="quiet"> · ${t('confirm.order', { id: outcome.orderId })}</span>`}
       ${part.status === 'CONFIRMED' && outcome.problem && html`<span> · ${t('confirm.notPlaced', { why: outcome.problem })}</span>`}
     </span>

@@ -16,12 +16,6 @@ function locale() {
   return lang() === 'zh' ? 'zh-CN' : 'en-GB';
 }
 
-export function clock(when) {
-  const date = new Date(when);
-  if (Number.isNaN(date.getTime())) return '';
-  return date.toLocaleTimeString(locale(), { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-}
-
 /** A calendar day without a time: 2026-11-30. */
 export function day(date) {
   const when = new Date(`${date}T00:00:00`);
@@ -38,12 +32,22 @@ export function moment(when) {
   return date.toLocaleString(locale(), { month: 'short', day: 'numeric', ...time });
 }
 
+/** In the two largest units: 4 d 2 h. */
 export function duration(ms) {
   if (!Number.isFinite(ms)) return '';
-  if (ms < 1) return '<1 ms';
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  const [day, hour, minute, second, milli] = t('units').split(' ');
+  if (ms < 1) return `<1 ${milli}`;
+  if (ms < 999.5) return `${Math.round(ms)} ${milli}`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} ${second}`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return pair(seconds, 60, minute, second);
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1440) return pair(minutes, 60, hour, minute);
+  return pair(Math.round(minutes / 60), 24, day, hour);
+}
+
+function pair(n, per, big, small) {
+  return `${Math.floor(n / per)} ${big}${n % per ? ` ${n % per} ${small}` : ''}`;
 }
 
 /** Minutes and seconds of a countdown: 4:07. */

@@ -10,7 +10,7 @@ export function Known({ part, open }) {
 }
 
 export function Answers({ part, onDecide }) {
-  return html`<div class="confirm-buttons">
+  return html`<p class="confirm-lead">${t('outcome.again')}</p><div class="confirm-buttons answers">
     ${part.answers.map((answer) => html`<button type="button" class="button" disabled=${Boolean(part.sending)}
       data-testid=${`outcome-${answer}`} onClick=${() => onDecide(answer)}>${t(part.sending === answer ? 'outcome.sending' : `outcome.${answer}`)}</button>`)}
   </div>`;

@@ -34,6 +34,7 @@ function useRun(id) {
     const read = async () => {
       try {
         const run = await api.get(`/runs/${encodeURIComponent(id)}`);
+        run.title = asked(run) || (await api.get(`/conversations/${encodeURIComponent(run.threadId)}`).catch(() => ({}))).title;
         if (left) return;
         setState((old) => ({ ...old, run, error: null }));
         const trace = await api.get(`/traces/${encodeURIComponent(run.traceId)}`).catch((error) => ({ error }));
@@ -60,7 +61,7 @@ function Head({ run }) {
   const number = (n) => (n || 0).toLocaleString(lang());
   const took = run.endedAt && run.startedAt ? Date.parse(run.endedAt) - Date.parse(run.startedAt) : NaN;
   return html`<section class="run-head" aria-labelledby="run-asked">
-    <h2 id="run-asked" data-testid="run-asked">${asked(run) || t('run.untitled')}</h2>
+    <h2 id="run-asked" data-testid="run-asked">${run.title || t('run.untitled')}</h2>
     <p class="run-line">
       <span class=${`status run-${run.status.toLowerCase()}`} data-testid="run-status">${known(`run.status.${run.status}`, run.status)}</span>
       ${run.finishReason && html`<span data-testid="run-finish">${known(`run.finish.${run.finishReason}`, run.finishReason)}</span>`}
@@ -130,6 +131,7 @@ function ModelCall({ call }) {
       ${call.error && html`<span class="tone-bad">${call.error}</span>`}
       <span class="num">${duration(call.durationMs)}</span>
     </summary>
-    ${open && html`<p class="tool-label">${t('run.request')}</p><pre tabindex="0">${JSON.stringify(call.request, null, 2)}</pre>`}
+    ${open && html`<p class="tool-label">${t('run.request')}</p>${call.request
+      ? html`<pre tabindex="0">${JSON.stringify(call.request, null, 2)}</pre>` : html`<p class="quiet">${t('run.requestGone')}</p>`}`}
   </details></li>`;
 }

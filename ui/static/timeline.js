@@ -14,7 +14,7 @@ import { runAddress } from './place.js';
 import { toolLabel } from './toolcard.js';
 
 const takers = ['model', 'mcp', 'agent', 'person', 'own'];
-const ticks = [0, 0.25, 0.5, 0.75, 1];
+const ticks = [0, 0.5, 1];
 
 /** @param {{run: object, trace: Trace|null}} props */
 export function Timeline({ run, trace }) {

@@ -4,7 +4,7 @@ import { Icon } from './icons.js';
 import { known, t } from './i18n.js';
 import { dishOf } from './orderform.js';
 import { duration } from './format.js';
-import { isRunning } from './turn.js';
+import { isRunning, isSaid } from './turn.js';
 
 const MOST = 12_000;
 
@@ -14,24 +14,28 @@ export function toolLabel(name) {
 
 /** @param {{part: import('./turn.js').ToolPart, tools: Map<string, object>}} props */
 export function ToolCard({ part, tools }) {
+  const said = isSaid(part.result);
+  const look = said && part.status !== 'SUCCEEDED' ? 'DENIED' : part.status;
+  const took = !said && part.durationMs >= 0 ? duration(part.durationMs) : '';
+  const word = t(said ? 'status.said' : `status.${part.status}`);
   const kind = part.kind || tools.get(part.name)?.kind || '';
   return html`<details class="tool" data-testid="tool-card" data-tool=${part.name} data-status=${part.status}>
     <summary>
-      <span class=${`mark mark-${tone(part.status)}`}><${Mark} status=${part.status} /></span>
+      <span class=${`mark mark-${tone(look)}`}><${Mark} status=${look} /></span>
       <span class="tool-title">
         <span class="tool-name">${toolLabel(part.name)}</span>
         <span class="tool-hint">${ordered(part) || preview(part.args)}</span>
       </span>
       ${kind && html`<span class=${`badge badge-${kind.toLowerCase()}`} data-testid="tool-kind">${kind}</span>`}
-      <span class=${`tool-status tone-${tone(part.status)}`} data-testid="tool-status">
-        ${part.durationMs >= 0 && part.status === 'SUCCEEDED' ? duration(part.durationMs) : t(`status.${part.status}`)}
+      <span class=${`tool-status tone-${tone(look)}`} data-testid="tool-status">
+        ${part.status === 'SUCCEEDED' && took || word}
       </span>
       <span class="tool-chevron"><${Icon} name="chevron" size="14" /></span>
     </summary>
     <div class="tool-body">
       <div class="tool-meta">
         <code>${part.name}</code>
-        <span>${t(`status.${part.status}`)}${part.durationMs >= 0 ? ` · ${duration(part.durationMs)}` : ''}</span>
+        <span>${word}${took && ` · ${took}`}</span>
       </div>
       <p class="tool-label">${t('card.arguments')}</p>
       <pre tabindex="0" data-testid="tool-arguments">${pretty(part.args) || t('card.none')}</pre>

@@ -184,6 +184,15 @@ function statusOf(content) {
   return 'SUCCEEDED';
 }
 
+/** Whether a result is what the person said of the call, not its own. */
+export function isSaid(result) {
+  try {
+    return /^said_/.test(JSON.parse(result)?.reason);
+  } catch {
+    return false;
+  }
+}
+
 /** Builds turns from GET /conversations/{id}/messages. */
 export function turnsOf(messages) {
   const turns = [];

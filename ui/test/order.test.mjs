@@ -69,7 +69,7 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     assert.match(answer, /32\.00|下单|订单/);
     assert.equal(me.sent(/^POST .*\/confirm$/) - posts, 1, 'one click too many must not be sent');
     assert.equal(await card.locator('button').count(), 0, 'a decided card is read-only');
-    assert.match(await card.locator(byId('confirm-decision')).innerText(), /已确认[\s\S]*\d\d:\d\d:\d\d/);
+    assert.match(await card.locator(byId('confirm-decision')).innerText(), /已确认[\s\S]*\d\d:\d\d/);
 
     const now = await me.orders();
     assert.equal(now.length, before.length + 1);
@@ -294,6 +294,15 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     me.innocent();
   });
 
+  test('on a phone, in English, all there is to try can be seen', async () => {
+    const phone = await Visitor.open(browser, { locale: 'en-GB', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    await phone.at('welcome').waitFor();
+    const { bottom } = await phone.at('sample', '[data-sample="walk"]').evaluate((el) => el.getBoundingClientRect().toJSON());
+    const box = await phone.at('message-input').boundingBox();
+    assert.ok(bottom < box.y, `the last one ends at ${bottom}, under the text box at ${box.y}`);
+    await phone.page.context().close();
+  });
+
   test('English', async () => {
     await me.newConversation();
     await me.otherLanguage();
@@ -303,10 +312,12 @@ describe('the page', { skip: unset, timeout: 300_000 }, () => {
     assert.match(await me.answer(), /boiled beef/i);
     await me.ask('Order one Sichuan boiled beef for me.');
     const card = await me.openCard();
-    assert.match(await card.innerText(), /Sichuan boiled beef[\s\S]*Total[\s\S]*¥32\.00/);
+    assert.match(await card.innerText(), /Confirm the order[\s\S]*Menu of \w+[\s\S]*Sichuan boiled beef[\s\S]*Total[\s\S]*¥32\.00/);
+    assert.deepEqual(await card.locator('button').allInnerTexts(), ['No, thanks', 'Change', 'Place order']);
     await me.shot('09-english');
     await card.locator(byId('confirm-reject')).click();
     await me.cardIs('REJECTED');
+    assert.doesNotMatch(await card.innerText(), /Confirm/, 'what is decided asks no more');
     await me.answer();
     await me.reload();
     assert.equal(await me.page.locator('html').getAttribute('lang'), 'en', 'the choice must last');

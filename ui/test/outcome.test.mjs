@@ -56,8 +56,9 @@ describe('what may have happened', { skip: missing, timeout: 120_000 }, () => {
 
   test('the card tells what is known; the three answers are there; one is given', async () => {
     const card = await interrupted();
-    assert.match(await card.innerText(), /这件事发生了吗？send_letter[\s\S]*第 1 次执行[\s\S]*程序停止了[\s\S]*"to": "bob"/);
+    assert.match(await card.innerText(), /send_letter：发生了吗？[\s\S]*第 1 次执行[\s\S]*程序停止了[\s\S]*to\s+bob[\s\S]*就会发生两次/);
     assert.deepEqual(await card.locator('button').allInnerTexts(), ['已经发生', '没有发生', '再试一次']);
+    await alike(card);
     assert.ok(await card.evaluate((el) => el.contains(document.activeElement)), 'the card must have the focus');
     await me.reload();
     await me.at('confirm-card', '[data-status="OPEN"]').waitFor();
@@ -69,24 +70,46 @@ describe('what may have happened', { skip: missing, timeout: 120_000 }, () => {
     assert.match(await me.answer(), /好了/);
     assert.equal(me.sent(/^POST .*\/confirm$/) - posts, 1, 'one click too many must not be sent');
     assert.match(await card.locator(page.byId('confirm-decision')).innerText(), /你说：已经发生/);
+    assert.doesNotMatch(await card.innerText(), /local/);
+    assert.equal(await me.tool('send_letter').locator(page.byId('tool-status')).innerText(), '按你说的', 'not a made-up time');
     assert.equal(await card.locator('button').count(), 0);
     assert.equal(letters(), 1);
     me.innocent();
   });
 
+  test('that it did not happen is no failure', async () => {
+    const card = await interrupted();
+    await card.locator(page.byId('outcome-did_not_happen')).click();
+    await me.cardIs('ANSWERED');
+    await me.answer();
+    const row = me.tool('send_letter');
+    assert.equal(await row.locator(page.byId('tool-status')).innerText(), '按你说的');
+    assert.equal(await row.locator('.mark-calm').count(), 1, 'no red cross');
+    const { looksRight } = await import('./look.mjs');
+    await looksRight(me, 'outcome-did-not-happen');
+    me.innocent();
+  });
+
   test('in English, on a phone: it is tried again', async () => {
     const card = await interrupted({ locale: 'en-GB', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, colorScheme: 'dark' });
-    assert.match(await card.innerText(), /Did this happen\? send_letter[\s\S]*Attempt 1[\s\S]*The program stopped/);
+    assert.match(await card.innerText(), /Did send_letter happen\?[\s\S]*Attempt 1[\s\S]*The program stopped/);
     const { looksRight } = await import('./look.mjs');
     await looksRight(me, 'outcome-phone-en');
+    await alike(card);
     await card.locator(page.byId('outcome-try_again')).click();
     await me.cardIs('ANSWERED');
     await me.answer();
     assert.match(await card.innerText(), /You said: try again/);
-    assert.equal(letters(), 3);
+    assert.equal(letters(), 4);
     me.innocent();
   });
 });
+
+/** None of the answers may look as if it were the usual one. */
+async function alike(card) {
+  const sizes = await card.locator('button').evaluateAll((all) => all.map((one) => [one.offsetWidth, one.offsetHeight].join('×')));
+  assert.equal(new Set(sizes).size, 1, `the answers must be of one size: ${sizes}`);
+}
 
 /** Starts the program, and gives it with its address. */
 async function start(folder, port, listen) {

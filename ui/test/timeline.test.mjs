@@ -79,6 +79,29 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
     await told.page.context().close();
   });
 
+  test('durations are told in the two largest units, in words of the language', async () => {
+    const told = (times) => me.page.evaluate(async (all) => {
+      const { duration } = await import('/static/format.js');
+      return all.map(duration);
+    }, times);
+    const times = [0.4, 999.6, 59_960, 107_000, 3_600_000, 86_399_000, 17_280_347_000];
+    assert.deepEqual(await told(times), ['<1 毫秒', '1.0 秒', '1 分', '1 分 47 秒', '1 小时', '1 天', '200 天']);
+    await me.otherLanguage();
+    assert.deepEqual(await told([12, 107_000, 9_000_000, 100_000_000]), ['12 ms', '1 min 47 s', '2 h 30 min', '1 d 4 h']);
+    await me.otherLanguage();
+  });
+
+  test('the times on the axis of a run that waited for days do not lie on each other', async () => {
+    const days = trace(run, Date.now());
+    const told = await visitor(browser, { viewport: { width: 390, height: 844 } }, { json: { ...days, durationMs: 17_280_347_000 } });
+    await openRun(told, run);
+    await told.at('span').first().waitFor();
+    const boxes = await told.page.locator('.axis-ticks span').evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]));
+    boxes.slice(1).forEach(([left], i) => assert.ok(left > boxes[i][1] + 4, `times at ${JSON.stringify(boxes)}`));
+    await told.shot('run-days-phone');
+    await told.page.context().close();
+  });
+
   test('says when the timeline is not there, or not whole', async () => {
     const other = await visitor(browser, {}, { status: 404, json: { title: 'Not Found', status: 404, code: 'not_found' } });
     await openRun(other, run);
@@ -121,6 +144,20 @@ describe('a run and its timeline', { skip: unset, timeout: 300_000 }, () => {
     await until('the word', async () => /已过保留期/.test(await other.at('events-gone').innerText().catch(() => '')));
     assert.match(await other.at('run-status').innerText(), /完成/);
     assert.deepEqual(other.faults.filter((fault) => !/410/.test(fault)), []);
+    await other.page.context().close();
+  });
+
+  test('what the model was given is said to be gone; the title is that of the conversation', async () => {
+    const other = await visitor(browser);
+    const whole = await stored(me, run);
+    const modelCalls = whole.modelCalls.map(({ request, ...kept }) => kept);
+    await other.page.route(`**/api/v1/runs/${run}`, (route) => route.fulfill({ json: { ...whole, modelCalls } }));
+    await openRun(other, run);
+    assert.match(await other.at('run-asked').innerText(), /上海/);
+    await other.at('run-model-calls').locator('summary').first().click();
+    await until('the word', async () => /不再保存/.test(await other.at('run-model-calls').innerText()));
+    assert.equal(await other.at('run-model-calls').locator('pre').count(), 0, 'no empty box');
+    other.innocent();
     await other.page.context().close();
   });
 
@@ -170,8 +207,8 @@ async function waterfall(me) {
   await me.at('span').first().waitFor();
   const spans = me.at('span');
     assert.equal(await spans.count(), trace('', 0).spans.length);
-    assert.match(await me.at('took-person').innerText(), /等你决定\s+2\.0 s\s+50%/);
-    assert.match(await me.at('took-mcp').innerText(), /400 ms\s+10%/);
+    assert.match(await me.at('took-person').innerText(), /等你决定\s+2\.0 秒\s+50%/);
+    assert.match(await me.at('took-mcp').innerText(), /400 毫秒\s+10%/);
 
     const root = await spans.first().locator('.span-track').boundingBox();
     const person = await me.at('span', '[data-kind="person"]').locator('.span-bar').boundingBox();

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 
 const source = await readFile(new URL('../static/turn.js', import.meta.url), 'utf8');
-const { applyEvent, isActive, newTurn, openConfirmation, rewind, turnsOf } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+const { applyEvent, isActive, isSaid, newTurn, openConfirmation, rewind, turnsOf } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
 
 const question = {
   confirmationId: 'conf-1', runId: 'run-1', threadId: 't', toolCallId: 'c1', tool: 'place_order', status: 'OPEN',
@@ -83,6 +83,11 @@ test('told again from the start, nothing is there twice', () => {
   fold([...asked, ...settled], turn);
   assert.equal(turn.parts.length, 3);
   assert.equal(turn.parts[2].text, '好的');
+});
+
+test('what a person said of a call is not what the call said', () => {
+  assert.equal(isSaid('{"status":"FAILED","reason":"said_not_to_have_happened"}'), true);
+  for (const own of ['{"status":"DENIED","reason":"rejected"}', '{"reason":7}', 'null', 'plain', undefined]) assert.equal(isSaid(own), false, own);
 });
 
 test('a stop leaves nothing open', () => {
