@@ -35,7 +35,7 @@ func findLost(ctx context.Context, data string, modules []string) *lostDatabase 
 	switch {
 	case orders && !stocks:
 		return &lostDatabase{data, catalogFile, runFile}
-	case stocks && !orders && (exists(filepath.Join(data, runFile+".lock")) || hasOrders(ctx, filepath.Join(data, catalogFile))):
+	case stocks && !orders && hasOrders(ctx, filepath.Join(data, catalogFile)):
 		return &lostDatabase{data, runFile, catalogFile}
 	}
 	return nil

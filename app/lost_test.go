@@ -1,11 +1,14 @@
 package app_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"agentmesh/app"
 	"agentmesh/app/meshtest"
 )
 
@@ -52,4 +55,22 @@ func TestLostDatabase_InterruptedFirstStart(t *testing.T) {
 		t.Errorf("doctor:\n%s", text)
 	}
 	meshtest.Start(t, meshtest.Options{Dir: m.Dir})
+}
+
+// TestDamagedDatabaseSaysWhatToDo: whatever command meets a file that is none, its words name the way out.
+func TestDamagedDatabaseSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "orchestrator.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "catalog.db"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"prune"}, {"backup", filepath.Join(t.TempDir(), "b.tgz")}} {
+		var out bytes.Buffer
+		if status := app.Run(append(args, "--data", dir), &out, &out); status != 1 || !strings.Contains(out.String(), "agentmesh restore FILE --force") {
+			t.Errorf("%s: %d %s, want the way out", args[0], status, out.String())
+		}
+	}
 }

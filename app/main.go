@@ -10,6 +10,8 @@ import (
 	_ "time/tzdata" // the canteen's time zone must be there on a machine without zone files
 
 	"github.com/spf13/cobra"
+
+	"agentmesh/store"
 )
 
 // Version is the program's version; releases set it when they link.
@@ -32,6 +34,9 @@ func Run(args []string, stdout, stderr io.Writer, options ...Option) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.Execute(); err != nil {
+		if store.IsDamaged(err) {
+			err = fmt.Errorf("%w: 'agentmesh restore FILE --force' puts a backup there and keeps what is there aside", err)
+		}
 		fmt.Fprintln(stderr, "agentmesh: "+strings.ReplaceAll(err.Error(), "\n", "\nagentmesh: "))
 		return 1
 	}

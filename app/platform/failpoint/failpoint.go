@@ -59,7 +59,7 @@ func Arm(text string) error {
 
 func parse(text string) (set, error) {
 	s := set{}
-	for entry := range strings.SplitSeq(text, ";") {
+	for entry := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";") {
 		name, what, _ := strings.Cut(strings.TrimSpace(entry), "=")
 		t, err := parseTrap(Point(name), what)
 		if err != nil {
