@@ -388,6 +388,54 @@ func TestTx_Group(t *testing.T) {
 	})
 }
 
+// TestTx_RefusalRestsOnTheCommit: what a part is refused for may be what another one has just written. So it is
+// told when that is committed, and when that was not to be, the part is tried again.
+func TestTx_RefusalRestsOnTheCommit(t *testing.T) {
+	t.Parallel()
+	for name, broken := range map[string]bool{"committed": false, "broken": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db := open(t, filepath.Join(t.TempDir(), "a.db"), first)
+				release := hold(t, db)
+				gone, leave := context.WithCancel(t.Context())
+				defer leave()
+				var wg sync.WaitGroup
+				inTurn := func(do func()) { wg.Go(do); synctest.Wait() }
+				inTurn(func() { _ = insert(gone, db, "a") })
+				var refused error
+				heard := false
+				inTurn(func() { refused = insert(t.Context(), db, "a"); heard = true })
+				last := make(chan struct{})
+				inTurn(func() {
+					_ = db.Tx(t.Context(), func(tx *store.Tx) error {
+						<-last
+						if !broken {
+							return nil
+						}
+						leave()
+						_, err := tx.ExecContext(t.Context(), `ROLLBACK`)
+						return err
+					})
+				})
+				release()
+				synctest.Wait()
+				if heard {
+					t.Errorf("told %v before the commit", refused)
+				}
+				close(last)
+				wg.Wait()
+				if store.IsUnique(refused) == broken || (broken && refused != nil) {
+					t.Errorf("got %v", refused)
+				}
+				if got := count(t, db); got != 1 {
+					t.Errorf("got %d rows, want 1", got)
+				}
+			})
+		})
+	}
+}
+
 // TestTx_BrokenGroup: SQLite itself ends the transaction when the database is full; whoever was in the group
 // and fits is written all the same.
 func TestTx_BrokenGroup(t *testing.T) {

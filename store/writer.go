@@ -36,6 +36,7 @@ type job struct {
 	ended func() error // why its caller's context has ended, or nil
 	taken atomic.Bool  // by the writer, or by a caller who goes away
 	end   chan error
+	err   error // why it was refused, or nil
 	panic any
 }
 
@@ -117,13 +118,14 @@ func (w *writer) group(first *job) []*job {
 }
 
 // write commits a group together. When something breaks that, each of it is written alone, so that what is
-// wrong with one harms nobody else.
+// wrong with one harms nobody else. Nobody hears before the commit, not even of a refusal: that may rest on what
+// another one has just written.
 func (w *writer) write(ctx context.Context, group []*job) {
 	if err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		w.refuse(group, fmt.Errorf("begin: %w", err))
 		return
 	}
-	var written []*job
+	var tried []*job
 	for i, j := range group {
 		if !j.taken.CompareAndSwap(false, true) {
 			continue
@@ -132,33 +134,31 @@ func (w *writer) write(ctx context.Context, group []*job) {
 		if broken {
 			_ = w.exec(ctx, "ROLLBACK") // SQLite may have done it already
 			j.end <- err
-			w.alone(ctx, append(written, w.take(group[i+1:])...))
+			w.alone(ctx, append(tried, w.take(group[i+1:])...))
 			return
 		}
-		if err != nil {
-			j.end <- err
-			continue
-		}
-		written = append(written, j)
+		j.err = err
+		tried = append(tried, j)
 	}
 	if failpoint.On(failpoint.Early) {
-		answer(written)
+		answer(tried)
 	}
 	if err := w.commit(ctx); err != nil {
 		_ = w.exec(ctx, "ROLLBACK")
-		if len(written) == 1 {
-			written[0].end <- fmt.Errorf("commit: %w", err)
+		if len(group) > 1 {
+			w.alone(ctx, tried)
 			return
 		}
-		w.alone(ctx, written)
-		return
+		for _, j := range tried {
+			j.err = fmt.Errorf("commit: %w", err)
+		}
 	}
-	answer(written)
+	answer(tried)
 }
 
-func answer(written []*job) {
-	for _, j := range written {
-		j.end <- nil
+func answer(tried []*job) {
+	for _, j := range tried {
+		j.end <- j.err
 	}
 }
 
@@ -226,6 +226,7 @@ func (w *writer) part(ctx context.Context, j *job, among bool) (err error, broke
 
 // call runs the caller's function. A panic is the caller's.
 func (w *writer) call(j *job) (err error) {
+	j.panic = nil // of an earlier try
 	defer func() {
 		if p := recover(); p != nil {
 			j.panic, err = p, fmt.Errorf("panic: %v", p)
