@@ -49,13 +49,18 @@ func (s scene) play(t *testing.T, mutant failpoint.Point) *judge {
 		w.main.kill()
 		w.start(w.main, "")
 	}
-	if strings.HasSuffix(s.fault, "=kill") {
+	kills := strings.HasSuffix(s.fault, "=kill")
+	if kills {
 		if !w.main.dies(patience) {
 			t.Fatalf("%s was not reached", s.fault)
 		}
 		w.start(w.main, "")
 	}
 	wg.Wait()
+	if !kills && s.when == nil { // the fault is over: what it kept from its end comes to it
+		w.main.kill()
+		w.start(w.main, "")
+	}
 	return w.finish()
 }
 
