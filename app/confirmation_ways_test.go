@@ -136,8 +136,8 @@ func offTheMenu(t *testing.T) {
 		t.Fatalf("a yes to a dish that is off the menu: %d %s", status, body)
 	}
 	talk.Rest()
-	if !strings.Contains(talk.Text(), "不供应") {
-		t.Errorf("said %q, want that the dish is not served", talk.Text())
+	if !strings.Contains(talk.Text(), "不在菜单上") {
+		t.Errorf("said %q, want that the dish is not on the menu", talk.Text())
 	}
 	wantOrders(t, m, "ann", "REJECTED")
 	awaitStock(t, m, before)
