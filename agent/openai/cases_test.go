@@ -92,7 +92,7 @@ func (l *loop) run(t *testing.T, c *llmstub.Case) {
 	l.messages = []agent.Message{{Role: agent.System, Text: "You help."}, {Role: agent.User, Text: c.UserMessage}}
 	for range 12 {
 		said := ""
-		l.last, l.err = l.model.Stream(t.Context(), agent.Prompt{Messages: l.messages, Tools: tools(c)}, func(delta string) { said += delta })
+		l.last, l.err = l.model.Stream(t.Context(), agent.Prompt{Messages: l.messages, Tools: tools(c)}, agent.OnText(func(delta string) { said += delta }))
 		l.shown += said
 		if l.last.Text != said {
 			t.Errorf("got text %q, but %q was streamed", l.last.Text, said)

@@ -40,7 +40,7 @@ func TestStream_EndlessAnswer(t *testing.T) {
 			defer s.Close()
 			m := openai.New(openai.Config{BaseURL: s.URL + "/v1", Model: "m", HTTP: s.Client()})
 			prompt := agent.Prompt{Messages: []agent.Message{{Role: agent.User, Text: "hi"}}}
-			if _, err := m.Stream(context.Background(), prompt, func(string) {}); fault.CodeOf(err) != fault.TooLarge {
+			if _, err := m.Stream(context.Background(), prompt, agent.OnText(func(string) {})); fault.CodeOf(err) != fault.TooLarge {
 				t.Errorf("got %v, want too_large", err)
 			}
 		})

@@ -4,6 +4,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,12 +33,14 @@ type Config struct {
 	BaseURL string // up to and including /v1
 	Key     string // empty: no Authorization header
 	Model   string
+	Context int // its context size in tokens; 0: 32,768
 	HTTP    *http.Client
 }
 
 // Model is one endpoint with one model name.
 type Model struct {
 	name    string
+	context int
 	secrets *redact.Set // what is sent to the endpoint, and must not come back
 	service oai.ChatCompletionService
 }
@@ -53,7 +56,7 @@ func New(c Config) *Model {
 	if c.Key != "" {
 		options = append(options, option.WithAPIKey(c.Key))
 	}
-	return &Model{name: c.Model, secrets: redact.New(c.Key), service: oai.NewChatCompletionService(options...)}
+	return &Model{name: c.Model, context: c.Context, secrets: redact.New(c.Key), service: oai.NewChatCompletionService(options...)}
 }
 
 // CheckBaseURL finds what the library would take without a word and then send to a senseless address.
@@ -75,8 +78,14 @@ func CheckBaseURL(base string) error {
 // Name gives the model's name.
 func (m *Model) Name() string { return m.name }
 
+// defaultContext is the context size of a model that says nothing else, in tokens (design, section 10).
+const defaultContext = 32_768
+
+// ContextSize gives the model's context size in tokens.
+func (m *Model) ContextSize() int { return cmp.Or(m.context, defaultContext) }
+
 // Stream asks the model and gives its text in pieces as they come.
-func (m *Model) Stream(ctx context.Context, p agent.Prompt, onText func(string)) (agent.Answer, error) {
+func (m *Model) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (agent.Answer, error) {
 	params := m.params(p)
 	request, err := json.Marshal(params)
 	if err != nil {
@@ -90,7 +99,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt, onText func(string))
 		return out, classify(ctx, err, m.secrets)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	f := fold{onText: onText, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}}
+	f := fold{onText: l.Text, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}}
 	err = f.read(resp)
 	f.flush()
 	f.into(&out)

@@ -25,7 +25,7 @@ func client(t *testing.T, h http.Handler, key string) *openai.Model {
 
 func ask(t *testing.T, m *openai.Model) (agent.Answer, error) {
 	t.Helper()
-	return m.Stream(t.Context(), agent.Prompt{Messages: []agent.Message{{Role: agent.User, Text: "你好"}}}, func(string) {})
+	return m.Stream(t.Context(), agent.Prompt{Messages: []agent.Message{{Role: agent.User, Text: "你好"}}}, agent.OnText(func(string) {}))
 }
 
 func TestStream_Statuses(t *testing.T) {
@@ -98,10 +98,10 @@ func TestStream_Cancel(t *testing.T) {
 	stopped := errors.New("stop was pressed")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	said := ""
-	answer, err := m.Stream(ctx, agent.Prompt{Messages: []agent.Message{{Role: agent.User, Text: "x"}}}, func(delta string) {
+	answer, err := m.Stream(ctx, agent.Prompt{Messages: []agent.Message{{Role: agent.User, Text: "x"}}}, agent.OnText(func(delta string) {
 		said += delta
 		cancel(stopped)
-	})
+	}))
 	if fault.CodeOf(err) != fault.Cancelled || said != "你好" || answer.Text != said || answer.Complete {
 		t.Errorf("got %v, %q, complete %v", err, said, answer.Complete)
 	}
@@ -161,7 +161,7 @@ func TestStream_Request(t *testing.T) {
 			{Role: agent.User, Text: "好"},
 		},
 		Tools: []capability.Definition{{Name: "look", Description: "Looks.", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}}}`)}},
-	}, func(string) {})
+	}, agent.OnText(func(string) {}))
 	if err != nil || answer.Text != "好" || answer.Model != "m" || m.Name() != "m" || !json.Valid(answer.Request) {
 		t.Errorf("got %+v, %v", answer, err)
 	}

@@ -88,7 +88,10 @@ func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) 
 	left := max(r.s.config.Bounds.Active-r.j.Run.Active, time.Minute)
 	ctx, stop := context.WithTimeout(flow.With(ctx, ids), left)
 	defer stop()
-	return r.s.deps.Model.Stream(ctx, p, func(delta string) { r.s.live.say(r.j.Run.ID, r.messageID, delta) })
+	return r.s.deps.Model.Stream(ctx, p, agent.Listener{
+		Text:  func(delta string) { r.s.live.say(r.j.Run.ID, r.messageID, delta) },
+		Again: func(agent.ModelAttempt) {},
+	})
 }
 
 // record writes a complete answer. An answer without calls ends the run in the same transaction. When somebody

@@ -113,7 +113,9 @@ func (m *scriptedModel) script(turns ...turn) {
 
 func (m *scriptedModel) Name() string { return "scripted" }
 
-func (m *scriptedModel) Stream(ctx context.Context, p agent.Prompt, onText func(string)) (agent.Answer, error) {
+func (m *scriptedModel) ContextSize() int { return 32_768 }
+
+func (m *scriptedModel) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (agent.Answer, error) {
 	m.mu.Lock()
 	m.prompts = append(m.prompts, p)
 	next := turn{say: []string{"done"}}
@@ -122,10 +124,10 @@ func (m *scriptedModel) Stream(ctx context.Context, p agent.Prompt, onText func(
 	}
 	m.mu.Unlock()
 	if next.do != nil {
-		return next.do(ctx, onText)
+		return next.do(ctx, l.Text)
 	}
 	for _, piece := range next.say {
-		onText(piece)
+		l.Text(piece)
 	}
 	return agent.Answer{
 		Text: strings.Join(next.say, ""), Calls: next.calls, Complete: true, Finish: "stop", Model: "scripted",

@@ -10,14 +10,14 @@ import (
 	"agentmesh/store"
 )
 
-const messageColumns = `m.id, r.id, r.user_id, r.thread_id, r.state, m.role, m.text, m.calls, m.abandoned, m.created_at
+const messageColumns = `m.id, r.id, r.user_id, r.thread_id, r.state, m.role, m.text, m.calls, m.abandoned, m.created_at, m.reasoning
 	FROM messages m JOIN runs r ON r.n = m.run_n`
 
 func scanMessage(row scanner) (agent.Message, error) {
 	var m agent.Message
 	var calls string
 	var created int64
-	err := row.Scan(&m.ID, &m.RunID, &m.UserID, &m.ThreadID, &m.RunStatus, &m.Role, &m.Text, &calls, &m.Abandoned, &created)
+	err := row.Scan(&m.ID, &m.RunID, &m.UserID, &m.ThreadID, &m.RunStatus, &m.Role, &m.Text, &calls, &m.Abandoned, &created, &m.Reasoning)
 	if err != nil {
 		return agent.Message{}, err
 	}
@@ -30,8 +30,8 @@ func insertMessage(ctx context.Context, tx *store.Tx, runN int64, m agent.Messag
 	if len(m.Calls) > 0 {
 		calls = toJSON(m.Calls)
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO messages (id, run_n, role, text, calls, abandoned, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, runN, m.Role, m.Text, calls, m.Abandoned, stamp(m.CreatedAt))
+	_, err := tx.ExecContext(ctx, `INSERT INTO messages (id, run_n, role, text, calls, abandoned, created_at, reasoning)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, runN, m.Role, m.Text, calls, m.Abandoned, stamp(m.CreatedAt), m.Reasoning)
 	if err != nil {
 		return fmt.Errorf("insert message: %w", err)
 	}

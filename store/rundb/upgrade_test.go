@@ -15,7 +15,10 @@ import (
 // TestUpgrade: a database of each earlier version becomes one of this one, and what is in it means the same.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	means := []func(*testing.T, *rundb.DB){meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin, meansLeases, meansOutcome, meansInputs, meansCommitting}
+	means := []func(*testing.T, *rundb.DB){
+		meansRuns, meansOrders, meansPeople, meansTraces, meansEdits, meansOrigin, meansLeases, meansOutcome, meansInputs, meansCommitting,
+		meansReasoning, meansContext, meansTasks, meansClientTools, meansGrants, meansSchedules,
+	}
 	v := storetest.Versions{Open: func(t *testing.T, path string) {
 		db := openAt(t, path)
 		must(t, db.Invariant(t.Context()))
@@ -183,4 +186,16 @@ func meansLeases(t *testing.T, db *rundb.DB) {
 			t.Errorf("orphans at %d: got %q, %v, want %d", at, got, err, want)
 		}
 	}
+}
+
+func meansReasoning(t *testing.T, db *rundb.DB) {
+	talk, err := db.History(t.Context(), "anna", "t1", false, 20)
+	must(t, err)
+	thought := map[string]string{}
+	for _, m := range talk {
+		if m.Reasoning != "" {
+			thought[m.ID] = m.Reasoning
+		}
+	}
+	same(t, "what was thought", thought, map[string]string{"msg-11": "Let me think."})
 }

@@ -86,7 +86,7 @@ CREATE TABLE messages (
     calls      TEXT NOT NULL,
     abandoned  INTEGER NOT NULL,
     created_at INTEGER NOT NULL
-);
+, reasoning TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX messages_by_run ON messages (run_n, n);
 
