@@ -22,6 +22,7 @@ const (
 	ConfirmationRequired EventType = "confirmation_required"
 	ConfirmationResolved EventType = "confirmation_resolved"
 	RunEnded             EventType = "run_ended"
+	ContextCompressed    EventType = "context_compressed"
 )
 
 // Event is one entry of a run's append-only log. The stream, the page and the replay are all read from

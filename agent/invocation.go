@@ -44,6 +44,7 @@ type ModelCall struct {
 	Model     string
 	Request   json.RawMessage // the body as it was sent; it holds no credentials
 	Usage     Usage
+	Estimated int // tokens of the prompt, as estimated before it was sent
 	Finish    string
 	Error     string
 	StartedAt time.Time

@@ -65,6 +65,7 @@ type Step struct {
 	Confirmations []Confirmation // opened
 	Closed        []Confirmation // closed because the run ended, if they are still open
 	ModelCalls    []ModelCall
+	Summaries     []Summary
 	Records       []capability.Record
 	Changes       []capability.Change
 }
@@ -131,6 +132,12 @@ type RunStore interface {
 	// History lists a conversation's messages, oldest first, tool results in their places; only those of
 	// successful runs when onlySuccessful is set.
 	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]Message, error)
+
+	// Past gives what a prompt of a conversation is made from, at most limit messages of it.
+	Past(ctx context.Context, userID, threadID string, limit int) (Past, error)
+	// ResultOf gives the result of a call of a conversation, by the id of the invocation or by the newest call with
+	// the model's id for it. ErrNotFound: the conversation has no such result.
+	ResultOf(ctx context.Context, userID, threadID, id string) ([]byte, error)
 
 	// Confirmation gives one question. ErrNotFound: no such question, or not this user's.
 	Confirmation(ctx context.Context, userID, id string) (Confirmation, error)

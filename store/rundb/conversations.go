@@ -51,7 +51,7 @@ func (db *DB) DeleteConversation(ctx context.Context, userID, id string) error {
 		if err := settled(ctx, tx, userID, id); err != nil {
 			return err
 		}
-		for _, table := range []string{"run_events", "messages", "invocations", "model_calls", "confirmations"} {
+		for _, table := range []string{"run_events", "messages", "invocations", "model_calls", "confirmations", "summaries"} {
 			_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE run_n IN
 				(SELECT n FROM runs WHERE user_id = ? AND thread_id = ?)`, userID, id)
 			if err != nil {

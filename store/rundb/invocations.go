@@ -65,9 +65,9 @@ func (db *DB) Finished(ctx context.Context, userID, invocationID string) (capabi
 
 func insertModelCall(ctx context.Context, tx *store.Tx, runN int64, c agent.ModelCall) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO model_calls (id, run_n, round, model, request, input_tokens, output_tokens,
-			finish, error, started_at, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			finish, error, started_at, duration_ms, estimated_tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, runN, c.Round, c.Model, column(c.Request), c.Usage.Input, c.Usage.Output, c.Finish, c.Error,
-		stamp(c.StartedAt), c.Duration.Milliseconds())
+		stamp(c.StartedAt), c.Duration.Milliseconds(), c.Estimated)
 	if err != nil {
 		return fmt.Errorf("insert model call: %w", err)
 	}
@@ -80,12 +80,12 @@ func (db *DB) ModelCalls(ctx context.Context, runID string) ([]agent.ModelCall, 
 		c := agent.ModelCall{RunID: runID}
 		var request []byte
 		var started, took int64
-		err := row.Scan(&c.ID, &c.Round, &c.Model, &request, &c.Usage.Input, &c.Usage.Output, &c.Finish, &c.Error, &started, &took)
+		err := row.Scan(&c.ID, &c.Round, &c.Model, &request, &c.Usage.Input, &c.Usage.Output, &c.Finish, &c.Error, &started, &took, &c.Estimated)
 		if err == nil && len(request) > 0 {
 			c.Request, err = unpack(request)
 		}
 		c.StartedAt, c.Duration = moment(started), time.Duration(took)*time.Millisecond
 		return c, err
-	}, `SELECT id, round, model, request, input_tokens, output_tokens, finish, error, started_at, duration_ms
+	}, `SELECT id, round, model, request, input_tokens, output_tokens, finish, error, started_at, duration_ms, estimated_tokens
 		FROM model_calls WHERE run_n = (SELECT n FROM runs WHERE id = ?) ORDER BY started_at, round`, runID)
 }

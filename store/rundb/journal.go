@@ -146,6 +146,11 @@ func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued
 			return false, err
 		}
 	}
+	for _, v := range s.Summaries {
+		if err := insertSummary(ctx, tx, n, v); err != nil {
+			return false, err
+		}
+	}
 	for _, r := range s.Records {
 		if err := insertRecord(ctx, tx, r); err != nil {
 			return false, err

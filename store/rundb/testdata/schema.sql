@@ -102,7 +102,7 @@ CREATE TABLE model_calls (
     error         TEXT NOT NULL,
     started_at    INTEGER NOT NULL,
     duration_ms   INTEGER NOT NULL
-);
+, estimated_tokens INTEGER NOT NULL DEFAULT 0);
 
 CREATE INDEX model_calls_by_run ON model_calls (run_n, round);
 
@@ -236,4 +236,17 @@ CREATE TABLE skill_installations (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (user_id, skill_id)
 ) WITHOUT ROWID;
+
+CREATE TABLE summaries (
+    n             INTEGER PRIMARY KEY,
+    run_n         INTEGER NOT NULL REFERENCES runs (n),
+    covers_n      INTEGER NOT NULL REFERENCES runs (n),
+    text          TEXT NOT NULL,
+    messages      INTEGER NOT NULL,
+    before_tokens INTEGER NOT NULL,
+    after_tokens  INTEGER NOT NULL,
+    created_at    INTEGER NOT NULL
+);
+
+CREATE INDEX summaries_by_run ON summaries (run_n, n);
 
