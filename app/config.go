@@ -40,6 +40,7 @@ type Config struct {
 	LLMKey      string
 	LLMBaseURL  string
 	LLMModel    string
+	LLMContext  int
 	DemoTools   bool
 	FoodTools   string
 	InternalKey string
@@ -104,6 +105,7 @@ func settings(c *Config) []setting {
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
+		number("LLM_CONTEXT_SIZE", 32_768, "tokens that a request to the model and its answer may have together", &c.LLMContext),
 		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
 		secret("AGENTMESH_API_KEYS", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
@@ -185,6 +187,18 @@ func truth(flag, env, help string, into *bool) setting {
 			return err
 		},
 		show: func() string { return strconv.FormatBool(*into) },
+	}
+}
+
+// number is a setting of the environment that is a whole number.
+func number(env string, usual int, help string, into *int) setting {
+	return setting{
+		env: env, help: help, reset: func() { *into = usual },
+		parse: func(v string) (err error) {
+			*into, err = strconv.Atoi(v)
+			return err
+		},
+		show: func() string { return strconv.Itoa(*into) },
 	}
 }
 
@@ -278,6 +292,9 @@ func (c *Config) check() error {
 	}
 	if !slices.Contains([]string{"split", "combined"}, c.FoodTools) {
 		wrong("FOOD_TOOLS", "%q is neither split nor combined", c.FoodTools)
+	}
+	if c.LLMContext < 4096 || c.LLMContext > 10_000_000 {
+		wrong("LLM_CONTEXT_SIZE", "%d is not between 4096 and 10000000 tokens", c.LLMContext)
 	}
 	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "" {
 		wrong("--time-zone", "%q is not a time zone", c.TimeZone)

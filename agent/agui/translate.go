@@ -70,6 +70,8 @@ func (t *Translator) translate(e agent.Event) ([]Event, error) {
 		return t.start(e.At), nil
 	case agent.SkillsRouted:
 		return []Event{t.stamp(Event{Type: Custom, Name: SkillsRouted, Value: e.Data}, e.At)}, nil
+	case agent.ContextCompressed:
+		return []Event{t.stamp(Event{Type: Custom, Name: ContextCompressed, Value: e.Data}, e.At)}, nil
 	case agent.ModelCalled, agent.ModelAnswered:
 		return t.model(e)
 	case agent.MessageEnded:

@@ -55,7 +55,11 @@ func newConversation(messages []message, tools map[string]bool) conversation {
 		last := &exchanges[len(exchanges)-1]
 		switch m.Role {
 		case "user":
-			exchanges = append(exchanges, exchange{words: tidy(string(m.Content))})
+			words := withoutHints(string(m.Content))
+			if words == "" {
+				continue // the program alone spoke
+			}
+			exchanges = append(exchanges, exchange{words: tidy(words)})
 		case "assistant":
 			if text := string(m.Content); text != "" {
 				last.reply = text

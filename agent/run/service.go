@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"agentmesh/agent"
@@ -37,6 +38,7 @@ type Config struct {
 	Leave           map[agent.Origin]time.Duration // how long a run goes on with nobody watching (D-86); without an entry for ever
 	Strict          bool                           // --recovery=fail: what a restart interrupted has FAILED (D-88)
 	Bounds          Bounds
+	Zone            *time.Location // in which a model is told the time; nil: UTC
 }
 
 // Deps are the parts that the engine works with.
@@ -48,21 +50,24 @@ type Deps struct {
 	Market   *skills.Marketplace
 	Now      func() time.Time
 	NewID    func(kind string) string
+	Tasks    func(ctx context.Context, userID, threadID string) ([]string, error) // what runs in the background, in words; may be nil
 }
 
 // Service runs runs.
 type Service struct {
-	deps   Deps
-	config Config
-	owner  string // of leases: this process
-	active *active
-	live   *live
-	seen   seen
-	expiry chan struct{}
+	deps    Deps
+	config  Config
+	owner   string // of leases: this process
+	active  *active
+	live    *live
+	seen    seen
+	expiry  chan struct{}
+	learned atomic.Int64 // context size that the model's endpoint takes, where it is less than it should; 0: not known
 }
 
 // New makes the engine; Start sets it going.
 func New(deps Deps, config Config) *Service {
+	config.Zone = cmp.Or(config.Zone, time.UTC)
 	s := &Service{deps: deps, config: config, owner: deps.NewID("owner"), live: newLive(), expiry: make(chan struct{}, 1)}
 	s.active = newActive(s.work)
 	return s

@@ -104,7 +104,7 @@ func (s *Service) advance(ctx context.Context, r agent.Run, inv agent.Invocation
 
 // admit takes a proposed call through the first half of the pipeline.
 func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
-	a := s.deps.Pipeline.Admit(ctx, s.deps.Registry.Toolkit(r.Tools), call)
+	a := s.deps.Pipeline.Admit(ctx, s.toolkit(r), call)
 	if ctx.Err() != nil {
 		return nil // decided anew by whoever goes on with the run
 	}
