@@ -38,7 +38,7 @@ func summarise(request string) string {
 	earlier := between(request, "<earlier-summary>\n", "\n</earlier-summary>")
 	parts := map[string][]string{}
 	for _, part := range []string{partTask, partState, partFound, partPreserved} {
-		parts[part] = partOf(earlier, part)
+		parts[part] = linesOf(earlier, part)
 	}
 	add := func(part, line string) {
 		line = "- " + text.Clip(strings.Join(strings.Fields(line), " "), summaryLine)
@@ -76,8 +76,8 @@ func summarise(request string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// partOf gives the lines of a part of a summary.
-func partOf(summary, part string) []string {
+// linesOf gives the lines of a part of a summary.
+func linesOf(summary, part string) []string {
 	_, rest, ok := strings.Cut(summary, part+"\n")
 	if !ok {
 		return nil
