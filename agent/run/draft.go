@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"agentmesh/agent"
-	"agentmesh/app/platform/text"
 	"agentmesh/capability"
 )
 
@@ -93,7 +92,7 @@ func (d *draft) oldest() int {
 }
 
 // shorten makes this run's own part fit: its results first, the oldest before the newer ones, then what its
-// answers hold, then its oldest rounds.
+// answers and hints hold, then its oldest rounds.
 func (d *draft) shorten() {
 	for _, n := range []int{2 << 10, 512, 0} {
 		for i, m := range d.now {
@@ -106,24 +105,25 @@ func (d *draft) shorten() {
 		}
 	}
 	for i, m := range d.shown {
-		if d.count() > d.limits.line && m.Role == agent.Assistant {
-			d.shown[i] = shortAnswer(m)
+		if d.count() > d.limits.line && (m.Role == agent.Assistant || m.Role == agent.Hint) {
+			d.shown[i] = shortMessage(m)
 		}
 	}
 	for d.count() > d.limits.line && d.dropRound() {
 	}
 }
 
-// Sizes of what is left of a long answer.
-const (
-	shortText = 400 // characters
-	shortArgs = 400 // bytes
-)
+// shortTokens is what is left of a long answer or hint.
+const shortTokens = 100
 
-func shortAnswer(m agent.Message) agent.Message {
-	m.Text, m.Reasoning, m.Calls = text.Clip(m.Text, shortText), "", slices.Clone(m.Calls)
+func shortMessage(m agent.Message) agent.Message {
+	short := clipTokens(m.Text, shortTokens)
+	if len(short) < len(m.Text) {
+		short += "…"
+	}
+	m.Text, m.Reasoning, m.Calls = short, "", slices.Clone(m.Calls)
 	for i, c := range m.Calls {
-		if len(c.Args) > shortArgs {
+		if Tokens(string(c.Args)) > shortTokens {
 			m.Calls[i].Args = json.RawMessage(fmt.Sprintf(`{"cut":"%d bytes of arguments are left out"}`, len(c.Args)))
 		}
 	}
