@@ -126,17 +126,19 @@ func (r *round) callFitted(ctx context.Context, last bool) (agent.Answer, error)
 	if err != nil {
 		return agent.Answer{}, err
 	}
-	answer, err := r.call(ctx, p)
-	if !tooLong(err) {
-		return answer, err
+	answer, refusal := r.call(ctx, p)
+	if !tooLong(refusal) {
+		return answer, refusal
 	}
 	refused := r.step(answer, r.s.deps.Now())
-	refused.ModelCalls[0].ID, refused.ModelCalls[0].Error = r.s.deps.NewID("llm"), fault.MessageOf(err)
+	refused.ModelCalls[0].ID, refused.ModelCalls[0].Error = r.s.deps.NewID("llm"), fault.MessageOf(refusal)
 	if err := r.s.append(ctx, refused); err != nil {
 		return agent.Answer{}, err
 	}
 	r.size = min(r.s.size(), r.guessed*3/4)
-	if p, err = r.fitted(ctx, last); err != nil {
+	if p, err = r.fitted(ctx, last); tooLong(err) {
+		return answer, refusal
+	} else if err != nil {
 		return agent.Answer{}, err
 	}
 	if answer, err = r.call(ctx, p); err == nil {

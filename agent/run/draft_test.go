@@ -148,8 +148,12 @@ func TestHintsJoinTheUsersTurn(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	out := asTurns([]agent.Message{
-		{Role: agent.System, Text: "s"}, {Role: agent.Hint, Text: "before"}, {Role: agent.User, Text: "hello", CreatedAt: at},
-		{Role: agent.Hint, Text: "after"}, {Role: agent.Assistant, Text: "hi"}, {Role: agent.Hint, Text: "alone"},
+		{Role: agent.System, Text: "s"},
+		{Role: agent.Hint, Text: "before"},
+		{Role: agent.User, Text: "hello", CreatedAt: at},
+		{Role: agent.Hint, Text: "after"},
+		{Role: agent.Assistant, Text: "hi"},
+		{Role: agent.Hint, Text: "alone"},
 	}, time.FixedZone("CST", 8*3600))
 	want := []string{"s", "<hint>before</hint>\n\nhello\n\n<hint>Monday 2026-11-30 20:00 (CST)</hint>\n\n<hint>after</hint>", "hi", "<hint>alone</hint>"}
 	if len(out) != len(want) {

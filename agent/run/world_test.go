@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"agentmesh/agent/run"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
+	"agentmesh/capability/localtool"
 	"agentmesh/skills"
 	"agentmesh/store/rundb"
 )
@@ -55,7 +57,8 @@ func (w *world) start() {
 	ctx := flow.WithLogger(context.Background(), flow.NewLogger(w.log, "error"))
 	db, err := w.open(ctx, w.path)
 	must(w.t, err)
-	registry, err := capability.NewRegistry(w.tools.definitions()...)
+	registry, err := capability.NewRegistry(append(w.tools.definitions(),
+		localtool.ReadResult(run.ReadResult, db, func() int { return run.ResultPage(w.model.ContextSize()) }))...)
 	must(w.t, err)
 	market, err := skills.NewMarketplace(manifests(), registry, db, time.Now)
 	must(w.t, err)
@@ -96,6 +99,11 @@ type scriptedModel struct {
 	mu      sync.Mutex
 	turns   []turn
 	prompts []agent.Prompt
+	size    int // of its context; 32,768 when 0
+
+	summary   func(agent.Prompt) (agent.Answer, error) // answers what asks for a summary
+	summaries []agent.Prompt
+	refuse    func(agent.Prompt) error // before anything else
 }
 
 // turn is one answer: text in pieces, calls, or whatever do says.
@@ -113,10 +121,21 @@ func (m *scriptedModel) script(turns ...turn) {
 
 func (m *scriptedModel) Name() string { return "scripted" }
 
-func (m *scriptedModel) ContextSize() int { return 32_768 }
+func (m *scriptedModel) ContextSize() int { return cmp.Or(m.size, 32_768) }
 
 func (m *scriptedModel) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (agent.Answer, error) {
 	m.mu.Lock()
+	if m.refuse != nil {
+		if err := m.refuse(p); err != nil {
+			m.mu.Unlock()
+			return agent.Answer{}, err
+		}
+	}
+	if m.summary != nil && strings.HasPrefix(p.Messages[0].Text, "You write the summary") {
+		m.summaries = append(m.summaries, p)
+		m.mu.Unlock()
+		return m.summary(p)
+	}
 	m.prompts = append(m.prompts, p)
 	next := turn{say: []string{"done"}}
 	if len(m.turns) > 0 {
@@ -163,6 +182,8 @@ type tools struct {
 	note     func(context.Context) error // what becomes of a note; nothing goes wrong when nil
 
 	reviewTime time.Duration // how long a review takes
+
+	found json.RawMessage // what look finds; its own arguments when empty
 }
 
 func (x *tools) did(format string, args ...any) {
@@ -189,6 +210,9 @@ func (x *tools) definitions() []capability.Definition {
 	handle := func(name string) func(context.Context, capability.Call) (json.RawMessage, error) {
 		return func(_ context.Context, c capability.Call) (json.RawMessage, error) {
 			x.did("%s", name)
+			if name == "look" && len(x.found) > 0 {
+				return x.found, nil
+			}
 			return json.Marshal(map[string]any{"did": name, "args": c.Args})
 		}
 	}

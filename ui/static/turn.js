@@ -92,6 +92,7 @@ const handlers = {
     part.durationMs = meta.durationMs;
   },
   CUSTOM(turn, { name, value = {} }) {
+    if (name === 'context_compressed') noteContext(turn, value);
     if (name === 'skills_routed') turn.skills = value.skills || [];
     if (name === 'tool_confirmation_required') askConfirmation(turn, value);
     if (name === 'tool_confirmation_resolved') resolveConfirmation(turn, value);
@@ -109,6 +110,12 @@ const handlers = {
     else endTurn(turn, 'failed', { code: code || '', message: message || '' });
   },
 };
+
+/** A line that says that the model no longer reads all that was said; told again, it is the same line. */
+function noteContext(turn, { how, beforeTokens, afterTokens }) {
+  const id = `note-${beforeTokens}-${afterTokens}`;
+  if (!findPart(turn, 'note', id)) turn.parts.push({ type: 'note', id, how });
+}
 
 /** Puts the card in place, or brings it up to date. */
 export function askConfirmation(turn, confirmation) {

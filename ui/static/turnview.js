@@ -54,6 +54,7 @@ function Part({ part, turn, onDecide }) {
     const tool = turn.parts.find((p) => p.type === 'tool' && p.id === part.toolCallId);
     return html`<${ConfirmCard} part=${part} result=${tool?.result} live=${turn.live} onDecide=${onDecide} />`;
   }
+  if (part.type === 'note') return html`<p class="foot" data-testid="context-note">${t(`chat.context.${part.how}`)}</p>`;
   if (part.abandoned && !part.text) return null;
   return html`<div data-testid="assistant-message" data-done=${String(part.done)} class=${part.abandoned ? 'abandoned' : ''}>
     <${Markdown} text=${part.text} done=${part.done} />

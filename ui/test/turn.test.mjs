@@ -34,6 +34,12 @@ function fold(events, turn = newTurn({ text: '订' })) {
   return turn;
 }
 
+test('a shortened context is one line, also when it is told again', () => {
+  const told = { type: 'CUSTOM', name: 'context_compressed', value: { how: 'summary', beforeTokens: 7000, afterTokens: 3000 } };
+  const turn = fold([asked[0], told, told]);
+  assert.deepEqual(turn.parts.map(({ type, how }) => [type, how]), [['note', 'summary']]);
+});
+
 test('an order from question to answer', () => {
   const turn = fold(asked);
   assert.equal(openConfirmation(turn).id, 'conf-1');

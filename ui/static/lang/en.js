@@ -50,6 +50,8 @@ export default {
   'key.refused': 'This key was refused. Please try again.',
   'key.use': 'Use it',
   'chat.cancelled': 'Stopped',
+  'chat.context.summary': 'Older messages were summarised',
+  'chat.context.truncated': 'The oldest messages were left out',
   'chat.unfinished': 'This was not finished',
   'chat.failed': 'Not finished',
   'chat.unanswered': 'No answer this time',
