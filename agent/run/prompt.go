@@ -75,7 +75,7 @@ func (s *Service) draft(ctx context.Context, j agent.Journal, last bool) (*draft
 	}
 	d := &draft{
 		limits: limitsOf(s.size()), factor: factor(past), zone: s.config.Zone, instructions: instructions(j.Run, on, off),
-		summary: past.Summary.Text, runs: byRun(fromFirstUser(past.Messages)), now: current(j), hints: hints,
+		summary: past.Summary.Text, runs: byRun(fromFirstTurn(past.Messages)), now: current(j), hints: hints,
 	}
 	d.bound()
 	if !last {
@@ -104,10 +104,10 @@ func instructions(r agent.Run, on, off []skills.Manifest) string {
 	return b.String()
 }
 
-// fromFirstUser drops the messages before the first user message, which a limit may have cut off from
-// their beginning.
-func fromFirstUser(messages []agent.Message) []agent.Message {
-	i := slices.IndexFunc(messages, func(m agent.Message) bool { return m.Role == agent.User })
+// fromFirstTurn drops the messages before the first one of a user or of the program, which a limit may have cut off
+// from their beginning.
+func fromFirstTurn(messages []agent.Message) []agent.Message {
+	i := slices.IndexFunc(messages, func(m agent.Message) bool { return m.Role == agent.User || m.Role == agent.Hint })
 	if i < 0 {
 		return nil
 	}
