@@ -32,6 +32,9 @@ func (s *Service) attempt(ctx context.Context, call capability.Call) *attempt {
 }
 
 func (a *attempt) attach(ctx context.Context) {
+	if ctx.Err() != nil { // at once: nothing may begin after it
+		a.cancel(context.Cause(ctx))
+	}
 	a.detach = context.AfterFunc(ctx, func() { a.cancel(context.Cause(ctx)) })
 }
 
