@@ -26,7 +26,7 @@ type Task struct {
 	InvocationID string
 	CallID       string // the model's id of the call
 	Capability   string
-	Args         json.RawMessage // what runs
+	Args         json.RawMessage   // what runs
 	Status       capability.Status // RUNNING, SUCCEEDED, FAILED, CANCELLED or INDETERMINATE
 	Result       json.RawMessage   // of a task that has ended: its invocation's
 	DeliveredRun string            // empty: nobody has told of its outcome yet

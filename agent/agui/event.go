@@ -32,6 +32,7 @@ const (
 	ConfirmationRequired = "tool_confirmation_required"
 	ConfirmationResolved = "tool_confirmation_resolved"
 	SkillsRouted         = "skills_routed"
+	TaskEnded            = "task_ended"
 )
 
 // Event is one AG-UI event. Fields that are empty are left out: several clients throw on null.

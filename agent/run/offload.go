@@ -11,6 +11,9 @@ import (
 	"agentmesh/capability"
 )
 
+// OffloadAfter is how long a run waits for a call when an operator says nothing (design, section 10).
+const OffloadAfter = 10 * time.Second
+
 // attempt is one call under way. Its work ends with its run's, until it is put into the background.
 type attempt struct {
 	ctx    context.Context

@@ -36,7 +36,7 @@ type Config struct {
 	ConfirmationTTL time.Duration                  // how long a question stays open (D-97)
 	Leave           map[agent.Origin]time.Duration // how long a run goes on with nobody watching (D-86); without an entry for ever
 	Strict          bool                           // --recovery=fail: what a restart interrupted has FAILED (D-88)
-	OffloadAfter    time.Duration // how long a call is waited for before it goes on in the background (S-18); 0: for ever
+	OffloadAfter    time.Duration                  // how long a call is waited for before it goes on in the background (S-18); 0: for ever
 	Bounds          Bounds
 }
 
@@ -55,7 +55,7 @@ type Deps struct {
 type Service struct {
 	deps   Deps
 	config Config
-	owner  string // of leases: this process
+	owner  string  // of leases: this process
 	active *active // workers of runs
 	tasks  *active // workers of what goes on in the background
 	live   *live

@@ -385,6 +385,13 @@ func (c *cut) RenewTasks(ctx context.Context, leases []agent.Lease, until time.T
 	return c.RunStore.RenewTasks(ctx, leases, until)
 }
 
+func (c *cut) OrphanTasks(ctx context.Context, now time.Time) ([]string, error) {
+	if c.off.Load() {
+		return nil, fault.New(fault.Unavailable, "the database cannot be reached")
+	}
+	return c.RunStore.OrphanTasks(ctx, now)
+}
+
 // TestTask_AnotherProcessGoesOn: a task whose process cannot renew its lease is taken over, and what the first one
 // comes to is not written.
 func TestTask_AnotherProcessGoesOn(t *testing.T) {
