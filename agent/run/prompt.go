@@ -78,7 +78,7 @@ func (s *Service) prompt(ctx context.Context, j agent.Journal, last bool) (agent
 	messages := []agent.Message{{Role: agent.System, Text: instructions(j.Run, on, off, last)}}
 	messages = append(messages, fromFirstUser(history)...)
 	messages = append(messages, current(j)...)
-	p := agent.Prompt{Messages: capResults(messages)}
+	p := agent.Prompt{Messages: capResults(hintsAsUser(messages))}
 	if !last {
 		p.Tools = s.deps.Registry.Toolkit(j.Run.Tools).Definitions()
 	}

@@ -121,8 +121,7 @@ func TestTask_ToldInTheSameRun(t *testing.T) {
 		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 		want(t, "rounds", w.model.rounds(), 3)
 		read = w.model.lastPrompt().Messages
-		want(t, "the last that the model reads", read[len(read)-1].Role, agent.Hint)
-		want(t, "in words", read[len(read)-1].Text, "task "+task.ID+`: wait finished: {"arguments":{"s":25},"result":{"waited":25}}`)
+		want(t, "the last that the model reads", read[len(read)-1].Text, "<hint>task "+task.ID+`: wait finished: {"arguments":{"s":25},"result":{"waited":25}}</hint>`)
 		synctest.Wait()
 		want(t, "runs", len(w.runsOf("t1")), 1)
 		w.toldOnce("t1")
@@ -436,9 +435,7 @@ func TestTask_OutlivesTheRunThatTellsOfIt(t *testing.T) {
 		w.end(w.send("t1", "and?").ID)
 		n := 0
 		for _, m := range w.model.lastPrompt().Messages {
-			if m.Role == agent.Hint {
-				n++
-			}
+			n += strings.Count(m.Text, "<hint>task ")
 		}
 		want(t, "hints in the next prompt", n, 1)
 		w.toldOnce("t1")
