@@ -76,6 +76,13 @@ func (w *world) toldOnce(thread string) {
 	}
 }
 
+func hintsIn(p agent.Prompt) (n int) {
+	for _, m := range p.Messages {
+		n += strings.Count(m.Text, "<hint>task ")
+	}
+	return n
+}
+
 func waits(id string, seconds int) turn {
 	return turn{calls: []agent.ToolCall{call(id, "wait", fmt.Sprintf(`{"s":%d}`, seconds))}}
 }
@@ -121,6 +128,7 @@ func TestTask_ToldInTheSameRun(t *testing.T) {
 		want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 		want(t, "rounds", w.model.rounds(), 3)
 		read = w.model.lastPrompt().Messages
+		want(t, "hints in its prompt", hintsIn(w.model.lastPrompt()), 1)
 		want(t, "the last that the model reads", read[len(read)-1].Text, "<hint>task "+task.ID+`: wait finished: {"arguments":{"s":25},"result":{"waited":25}}</hint>`)
 		synctest.Wait()
 		want(t, "runs", len(w.runsOf("t1")), 1)
@@ -166,6 +174,7 @@ func TestTask_ToldByARunOfItsOwn(t *testing.T) {
 				must(t, err)
 				want(t, "the result stays what the model was given", history[2].Text, string(agent.Placeholder(w.task("t1").ID)))
 				want(t, "answer", history[len(history)-1].Text, "here it is")
+				want(t, "hints in its prompt", hintsIn(w.model.lastPrompt()), 1)
 				want(t, "events", types(w.until(runs[0].ID, agent.RunEnded)),
 					"run_started skills_routed task_ended model_called «here it is» message_ended model_answered run_ended")
 				w.toldOnce("t1")
@@ -433,11 +442,7 @@ func TestTask_OutlivesTheRunThatTellsOfIt(t *testing.T) {
 		sleepFor(time.Minute)
 		want(t, "the run that tells", w.runsOf("t1")[0].Status, agent.Failed)
 		w.end(w.send("t1", "and?").ID)
-		n := 0
-		for _, m := range w.model.lastPrompt().Messages {
-			n += strings.Count(m.Text, "<hint>task ")
-		}
-		want(t, "hints in the next prompt", n, 1)
+		want(t, "hints in the next prompt", hintsIn(w.model.lastPrompt()), 1)
 		w.toldOnce("t1")
 		w.stop()
 	})

@@ -43,7 +43,7 @@ func insertMessage(ctx context.Context, tx *store.Tx, runN int64, m agent.Messag
 // told in.
 func (db *DB) History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]agent.Message, error) {
 	newest, err := collect(ctx, db.Read(), scanMessage, `SELECT `+messageColumns+`
-		WHERE r.user_id = ? AND r.thread_id = ? AND (NOT ? OR m.role = 'hint' OR (r.state = 10 AND NOT m.abandoned))
+		WHERE r.user_id = ? AND r.thread_id = ? AND (NOT ? OR (r.state = 10 AND NOT m.abandoned) OR (r.state > 10 AND m.role = 'hint'))
 		ORDER BY m.run_n DESC, m.n DESC LIMIT ?`, userID, threadID, onlySuccessful, limit)
 	if err != nil {
 		return nil, err
