@@ -68,7 +68,9 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (wri
 	s.active.ended(j.Run.ID)
 	s.live.forget(j.Run.ID)
 	s.wakePending(ctx, j.Run.UserID, j.Run.ThreadID)
-	s.tell(ctx, j.Run.UserID, j.Run.ThreadID)
+	if !j.Run.StartedAt.IsZero() { // one that could not begin tells nothing, and nor would the next: that is for the heartbeat
+		s.tell(ctx, j.Run.UserID, j.Run.ThreadID)
+	}
 	return true, failpoint.Hit(ctx, failpoint.AfterEnd)
 }
 
