@@ -111,7 +111,9 @@ func TestTask_FromPlaceholderToItsOwnRun(t *testing.T) {
 		if !strings.Contains(telling.Types(), "CUSTOM:task_ended") || telling.Text() != "炖好了。" {
 			t.Errorf("the run that tells: %s, %q", telling.Types(), telling.Text())
 		}
-		var messages struct{ Items []struct{ Role, Content, RunID string } }
+		var messages struct {
+			Items []struct{ Role, Content, RunID string }
+		}
 		m.Get("ann", "/api/v1/conversations/t1/messages", &messages)
 		hints := 0
 		for _, msg := range messages.Items {

@@ -7,7 +7,9 @@ import (
 
 const shanghai = `{"city":"上海","cityEn":"Shanghai","current":{"condition":"晴","conditionEn":"sunny","temperature":21},"days":[]}`
 
-func placeholder(id string) string { return `{"status":"OFFLOADED","taskId":"` + id + `","message":"still running"}` }
+func placeholder(id string) string {
+	return `{"status":"OFFLOADED","taskId":"` + id + `","message":"still running"}`
+}
 
 // TestHint_TellsOfATask: the outcome of what went on in the background answers what was asked, once it is there.
 func TestHint_TellsOfATask(t *testing.T) {
