@@ -19,6 +19,8 @@ const (
 	CallProposed         EventType = "call_proposed"
 	CallStarted          EventType = "call_started"
 	CallEnded            EventType = "call_ended"
+	CallOffloaded        EventType = "call_offloaded"
+	TaskEnded            EventType = "task_ended"
 	ConfirmationRequired EventType = "confirmation_required"
 	ConfirmationResolved EventType = "confirmation_resolved"
 	RunEnded             EventType = "run_ended"
@@ -83,6 +85,7 @@ type (
 		Stage        string          `json:"stage,omitempty"`
 		Attempt      int             `json:"attempt,omitempty"` // of a start: which one it is
 		Result       json.RawMessage `json:"result,omitempty"`
+		TaskID       string          `json:"taskId,omitempty"` // of one that goes on in the background
 		DurationMS   int64           `json:"durationMs,omitempty"`
 	}
 	// EndData ends a run.

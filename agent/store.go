@@ -38,6 +38,7 @@ type Journal struct {
 	Messages      []Message // the user's input and each finished model answer, in order
 	Invocations   []Invocation
 	Confirmations []Confirmation
+	Untold        []Task // ended tasks of the conversation of which no run has told yet
 }
 
 // Step is what one step of a run writes, in one transaction: nothing of it, or all.
@@ -68,13 +69,16 @@ type Step struct {
 	Summaries     []Summary
 	Records       []capability.Record
 	Changes       []capability.Change
+	Tasks         []Task // begun: calls that go on in the background, under TaskLease
+	TaskLease     Lease
+	Told          []Told // outcomes of tasks that the run tells of; the step is refused if another has told of one
 }
 
-// Lease is a process's right to work on a run: nobody else may claim it before Until. Epoch counts the claims
-// of a run; it goes with every step, so that a process that was frozen for longer than its lease writes nothing
+// Lease is a process's right to work on a run or a task: nobody else may claim it before Until. Epoch counts the claims
+// of it; it goes with every step, so that a process that was frozen for longer than its lease writes nothing
 // when it wakes up (design, section 11).
 type Lease struct {
-	RunID string
+	ID    string // of the run or task
 	Owner string
 	Epoch int64
 	Until time.Time
@@ -83,6 +87,7 @@ type Lease struct {
 // RunStore keeps runs. Every change is a compare-and-set that writes what goes with it in the same
 // transaction.
 type RunStore interface {
+	TaskStore
 	// CreateRun stores conversation, user message and PENDING run together. A *SameInputError: a run has this
 	// InputKey already, whatever else there is. ErrConfirmationOpen: a question
 	// of the conversation is open. ErrMessageExists: a message has this id already.

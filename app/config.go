@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"agentmesh/agent/openai"
+	"agentmesh/agent/run"
 	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/redact"
 )
@@ -26,6 +27,7 @@ type Config struct {
 	Peers           []string
 	Data            string
 	ConfirmationTTL time.Duration
+	OffloadAfter    time.Duration
 	Recovery        string
 	TimeZone        string
 	PublicURL       string
@@ -92,6 +94,7 @@ func settings(c *Config) []setting {
 		list("peer", "AGENTMESH_PEER", "NAME=URL says that a module runs in another process; repeatable", &c.Peers),
 		text("data", "AGENTMESH_DATA", "data", "folder of the databases", &c.Data),
 		duration("confirmation-ttl", "AGENTMESH_CONFIRMATION_TTL", 300*time.Second, "how long a question to the person stays open", &c.ConfirmationTTL),
+		duration("offload-after", "AGENTMESH_OFFLOAD_AFTER", run.OffloadAfter, "how long a run waits for a call before it goes on in the background; 0 for ever", &c.OffloadAfter),
 		text("recovery", "AGENTMESH_RECOVERY", "resume", "what a restart does with unfinished runs: resume, or fail", &c.Recovery),
 		text("time-zone", "AGENTMESH_TIME_ZONE", "Asia/Shanghai", "the canteen's time zone, in which \"today\" is computed", &c.TimeZone),
 		text("public-url", "AGENTMESH_PUBLIC_URL", "", "base URL under which others reach the main listener", &c.PublicURL),
@@ -278,6 +281,9 @@ func (c *Config) check() error {
 	}
 	if c.ConfirmationTTL < time.Second || c.ConfirmationTTL > 24*time.Hour {
 		wrong("--confirmation-ttl", "%s is not between 1s and 24h", c.ConfirmationTTL)
+	}
+	if c.OffloadAfter < 0 || (c.OffloadAfter > 0 && c.OffloadAfter < time.Second) {
+		wrong("--offload-after", "%s is less than a second; 0 waits for ever", c.OffloadAfter)
 	}
 	for name, keep := range map[string]time.Duration{"--keep-events": c.KeepEvents, "--keep-audit": c.KeepAudit, "--keep-spans": c.KeepSpans} {
 		if keep < 0 || (keep > 0 && keep < time.Hour) {

@@ -182,7 +182,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Market: market, Now: w.now, NewID: flow.NewID,
 	}, run.Config{
 		ConfirmationTTL: w.config.ConfirmationTTL, Leave: leaveTimes(),
-		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(), Zone: w.zone,
+		Strict: w.config.Recovery == "fail", OffloadAfter: w.config.OffloadAfter, Bounds: run.DefaultBounds(), Zone: w.zone,
 	})
 	deps := orchestrator.Deps{
 		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],

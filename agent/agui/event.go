@@ -33,6 +33,7 @@ const (
 	ConfirmationResolved = "tool_confirmation_resolved"
 	SkillsRouted         = "skills_routed"
 	ContextCompressed    = "context_compressed"
+	TaskEnded            = "task_ended"
 )
 
 // Event is one AG-UI event. Fields that are empty are left out: several clients throw on null.

@@ -55,11 +55,13 @@ func newConversation(messages []message, tools map[string]bool) conversation {
 		last := &exchanges[len(exchanges)-1]
 		switch m.Role {
 		case "user":
-			words := withoutHints(string(m.Content))
-			if words == "" {
-				continue // the program alone spoke
+			words, hints := cutHints(string(m.Content))
+			for _, hint := range hints {
+				exchanges = told(exchanges, hint, words == "")
 			}
-			exchanges = append(exchanges, exchange{words: tidy(words)})
+			if words != "" || len(hints) == 0 {
+				exchanges = append(exchanges, exchange{words: tidy(words)})
+			}
 		case "assistant":
 			if text := string(m.Content); text != "" {
 				last.reply = text

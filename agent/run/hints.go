@@ -82,7 +82,7 @@ func (s *Service) momentHints(ctx context.Context, r agent.Run, last bool) ([]st
 	var out []string
 	running, err := s.runningTasks(ctx, r)
 	if err != nil {
-		return nil, fmt.Errorf("list tasks: %w", err)
+		return nil, err
 	}
 	if len(running) > 0 {
 		out = append(out, "Still running in the background: "+strings.Join(running, "; "))
@@ -95,8 +95,13 @@ func (s *Service) momentHints(ctx context.Context, r agent.Run, last bool) ([]st
 
 // runningTasks lists what goes on in the background of a conversation, in words.
 func (s *Service) runningTasks(ctx context.Context, r agent.Run) ([]string, error) {
-	if s.deps.Tasks == nil {
-		return nil, nil
+	tasks, err := s.deps.Store.RunningTasks(ctx, r.UserID, r.ThreadID)
+	if err != nil {
+		return nil, fmt.Errorf("list tasks: %w", err)
 	}
-	return s.deps.Tasks(ctx, r.UserID, r.ThreadID)
+	out := make([]string, 0, len(tasks))
+	for _, t := range tasks {
+		out = append(out, t.ID+" ("+t.Capability+" since "+saidAt(t.StartedAt, s.config.Zone)+")")
+	}
+	return out, nil
 }

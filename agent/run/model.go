@@ -37,9 +37,11 @@ func (r *round) asked() agent.Event {
 
 // askModel makes a model round.
 func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) error {
+	told, news := s.toTell(&j)
 	r := s.round(j)
 	err := s.append(ctx, agent.Step{
-		RunID: j.Run.ID, Epoch: j.Run.Epoch, From: []agent.Status{agent.Running}, To: agent.Running, Events: []agent.Event{r.asked()},
+		RunID: j.Run.ID, Epoch: j.Run.Epoch, From: []agent.Status{agent.Running}, To: agent.Running, Told: told,
+		Events: append(news, r.asked()),
 	})
 	if err != nil {
 		return ignoreStale(err)

@@ -125,7 +125,7 @@ func current(j agent.Journal) []agent.Message {
 		out = append(out, m.AsRun(j.Invocations))
 		for _, inv := range j.Invocations {
 			if m.Role == agent.Assistant && inv.MessageID == m.ID {
-				out = append(out, agent.Message{ID: inv.ID, Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Result)})
+				out = append(out, agent.Message{ID: inv.ID, Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Told())})
 			}
 		}
 	}

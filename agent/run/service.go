@@ -37,6 +37,7 @@ type Config struct {
 	ConfirmationTTL time.Duration                  // how long a question stays open (D-97)
 	Leave           map[agent.Origin]time.Duration // how long a run goes on with nobody watching (D-86); without an entry for ever
 	Strict          bool                           // --recovery=fail: what a restart interrupted has FAILED (D-88)
+	OffloadAfter    time.Duration                  // how long a call is waited for before it goes on in the background (S-18); 0: for ever
 	Bounds          Bounds
 	Zone            *time.Location // in which a model is told the time; nil: UTC
 }
@@ -50,15 +51,15 @@ type Deps struct {
 	Market   *skills.Marketplace
 	Now      func() time.Time
 	NewID    func(kind string) string
-	Tasks    func(ctx context.Context, userID, threadID string) ([]string, error) // what runs in the background, in words; may be nil
 }
 
 // Service runs runs.
 type Service struct {
 	deps    Deps
 	config  Config
-	owner   string // of leases: this process
-	active  *active
+	owner   string  // of leases: this process
+	active  *active // workers of runs
+	tasks   *active // workers of what goes on in the background
 	live    *live
 	seen    seen
 	expiry  chan struct{}
@@ -69,7 +70,7 @@ type Service struct {
 func New(deps Deps, config Config) *Service {
 	config.Zone = cmp.Or(config.Zone, time.UTC)
 	s := &Service{deps: deps, config: config, owner: deps.NewID("owner"), live: newLive(), expiry: make(chan struct{}, 1)}
-	s.active = newActive(s.work)
+	s.active, s.tasks = newActive(s.work), newActive(s.workTask)
 	return s
 }
 
@@ -77,6 +78,7 @@ func New(deps Deps, config Config) *Service {
 // logger; the engine's work outlives the call and ends with Stop.
 func (s *Service) Start(ctx context.Context) error {
 	s.active.open(ctx)
+	s.tasks.open(ctx)
 	if err := s.recover(ctx); err != nil {
 		return fmt.Errorf("recover runs: %w", err)
 	}
@@ -87,7 +89,9 @@ func (s *Service) Start(ctx context.Context) error {
 
 // Stop ends all work and waits for it. Runs stay as they are in the journal; the next process goes on.
 func (s *Service) Stop(ctx context.Context) error {
-	return s.active.close(ctx)
+	s.active.halt()
+	s.tasks.halt()
+	return errors.Join(s.active.wait(ctx), s.tasks.wait(ctx))
 }
 
 // Input is one message of a person.
@@ -206,6 +210,7 @@ func (s *Service) requestCancel(ctx context.Context, runID string, why agent.Fin
 		return false, fmt.Errorf("cancel run %s: %w", runID, err)
 	}
 	if open {
+		s.tasks.cancelOf(runID)
 		s.active.cancel(runID)
 		s.active.schedule(runID)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/run"
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
 	"agentmesh/capability/localtool"
@@ -86,7 +87,7 @@ func (w *world) stop() {
 
 func manifests() []skills.Manifest {
 	return []skills.Manifest{
-		{ID: "test.basics", AlwaysOn: true, Name: "基础", NameEn: "Basics", Capabilities: []string{"look", "slow"}, DefaultInstalled: true},
+		{ID: "test.basics", AlwaysOn: true, Name: "基础", NameEn: "Basics", Capabilities: []string{"look", "slow", "wait", "hold"}, DefaultInstalled: true},
 		{
 			ID: "test.buy", Name: "买", NameEn: "Buy", Capabilities: []string{"buy", "note"}, DefaultInstalled: true,
 			Routing: skills.Routing{Keywords: []string{"buy"}},
@@ -244,8 +245,32 @@ func (x *tools) definitions() []capability.Definition {
 				return nil
 			},
 		},
+		{Name: "wait", Kind: capability.Local, Description: "waits for seconds", InputSchema: anyObject, ReadOnly: true, Timeout: time.Hour, Handle: x.wait},
+		{Name: "hold", Kind: capability.Local, Description: "waits, and is waited for", InputSchema: anyObject, ReadOnly: true, Foreground: true, Timeout: time.Hour, Handle: x.wait},
 		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: x.notes},
 	}
+}
+
+// wait takes its seconds, and then fails if it is to.
+func (x *tools) wait(ctx context.Context, c capability.Call) (json.RawMessage, error) {
+	var args struct {
+		S    int
+		Fail bool
+	}
+	if err := json.Unmarshal(c.Args, &args); err != nil {
+		return nil, err
+	}
+	x.did("wait")
+	select {
+	case <-time.After(time.Duration(args.S) * time.Second):
+	case <-ctx.Done():
+		x.did("wait cancelled")
+		return nil, ctx.Err()
+	}
+	if args.Fail {
+		return nil, fault.New(fault.Unavailable, "the kitchen is closed")
+	}
+	return json.Marshal(map[string]any{"waited": args.S})
 }
 
 func (x *tools) purchase(_ context.Context, c capability.Call) (json.RawMessage, error) {

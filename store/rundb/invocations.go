@@ -13,14 +13,14 @@ import (
 )
 
 const invocationColumns = `i.id, r.id, r.user_id, i.message_id, i.call_id, i.round, i.position, i.name, i.args, i.proposed, i.status,
-	i.result, i.receipt, i.created_at, i.ended_at, i.attempts, i.began_at FROM invocations i JOIN runs r ON r.n = i.run_n`
+	i.result, i.receipt, i.created_at, i.ended_at, i.attempts, i.began_at, i.task_id FROM invocations i JOIN runs r ON r.n = i.run_n`
 
 func scanInvocation(row scanner) (agent.Invocation, error) {
 	var inv agent.Invocation
 	var args, proposed, result, receipt string
 	var created, ended, began int64
 	err := row.Scan(&inv.ID, &inv.RunID, &inv.UserID, &inv.MessageID, &inv.CallID, &inv.Round, &inv.Position,
-		&inv.Name, &args, &proposed, &inv.Status, &result, &receipt, &created, &ended, &inv.Attempts, &began)
+		&inv.Name, &args, &proposed, &inv.Status, &result, &receipt, &created, &ended, &inv.Attempts, &began, &inv.TaskID)
 	if err != nil {
 		return agent.Invocation{}, err
 	}
@@ -37,13 +37,14 @@ func scanInvocation(row scanner) (agent.Invocation, error) {
 // saveInvocation inserts an invocation, or advances one that has no result yet; a result never changes.
 func saveInvocation(ctx context.Context, tx *store.Tx, runN int64, inv agent.Invocation) error {
 	res, err := tx.ExecContext(ctx, `INSERT INTO invocations (id, run_n, message_id, call_id, round, position, name, args, proposed,
-			status, final, result, receipt, created_at, ended_at, attempts, began_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			status, final, result, receipt, created_at, ended_at, attempts, began_at, task_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET args = excluded.args, proposed = excluded.proposed, status = excluded.status, final = excluded.final, result = excluded.result,
-			receipt = excluded.receipt, ended_at = excluded.ended_at, attempts = excluded.attempts, began_at = excluded.began_at WHERE final = 0`,
+			receipt = excluded.receipt, ended_at = excluded.ended_at, attempts = excluded.attempts, began_at = excluded.began_at,
+			task_id = excluded.task_id WHERE final = 0`,
 		inv.ID, runN, inv.MessageID, inv.CallID, inv.Round, inv.Position, inv.Name, string(inv.Args), string(inv.Proposed),
 		inv.Status, inv.Status.Final(), string(inv.Result), toJSON(inv.Receipt), stamp(inv.CreatedAt), stamp(inv.EndedAt),
-		inv.Attempts, stamp(inv.BeganAt))
+		inv.Attempts, stamp(inv.BeganAt), inv.TaskID)
 	if err != nil {
 		return fmt.Errorf("save invocation %s: %w", inv.ID, err)
 	}

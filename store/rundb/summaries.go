@@ -26,7 +26,7 @@ func (db *DB) Past(ctx context.Context, userID, threadID string, limit int) (age
 		return out, fmt.Errorf("read the summary: %w", err)
 	}
 	newest, err := collect(ctx, db.Read(), scanMessage, `SELECT `+messageColumns+`
-		WHERE r.user_id = ? AND r.thread_id = ? AND r.n > ? AND r.state = 10 AND NOT m.abandoned
+		WHERE r.user_id = ? AND r.thread_id = ? AND r.n > ? AND ((r.state = 10 AND NOT m.abandoned) OR (r.state > 10 AND m.role = 'hint'))
 		ORDER BY m.run_n DESC, m.n DESC LIMIT ?`, userID, threadID, covers, limit)
 	if err != nil {
 		return out, fmt.Errorf("read messages: %w", err)

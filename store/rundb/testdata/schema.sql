@@ -73,7 +73,7 @@ CREATE TABLE invocations (
     receipt    TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL DEFAULT 0
-, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0);
+, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0, task_id TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX invocations_by_run ON invocations (run_n, round, position);
 
@@ -249,4 +249,30 @@ CREATE TABLE summaries (
 );
 
 CREATE INDEX summaries_by_run ON summaries (run_n, n);
+
+CREATE TABLE tasks (
+    n             INTEGER PRIMARY KEY,
+    id            TEXT NOT NULL UNIQUE,
+    origin        TEXT NOT NULL,
+    user_id       TEXT NOT NULL,
+    thread_id     TEXT NOT NULL,
+    run_n         INTEGER NOT NULL REFERENCES runs (n),
+    invocation_id TEXT NOT NULL UNIQUE,
+    state         TEXT NOT NULL,
+    delivered_run TEXT NOT NULL DEFAULT '',
+    cancel_reason TEXT NOT NULL DEFAULT '',
+    started_at    INTEGER NOT NULL,
+    ended_at      INTEGER NOT NULL DEFAULT 0,
+    owner         TEXT NOT NULL DEFAULT '',
+    epoch         INTEGER NOT NULL DEFAULT 0,
+    lease_until   INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE INDEX tasks_by_run ON tasks (run_n);
+
+CREATE INDEX tasks_by_user ON tasks (user_id, n);
+
+CREATE INDEX tasks_running ON tasks (n) WHERE ended_at = 0;
+
+CREATE INDEX tasks_untold ON tasks (user_id, thread_id, ended_at) WHERE ended_at > 0 AND delivered_run = '';
 
