@@ -14,7 +14,7 @@ import (
 const small = 8192
 
 // smallWorld is a world whose model has a small context and writes summaries.
-func smallWorld(t *testing.T, summary func(agent.Prompt) (agent.Answer, error)) *world {
+func smallWorld(t *testing.T, summary func(context.Context, agent.Prompt) (agent.Answer, error)) *world {
 	t.Helper()
 	return newWorld(t, func(w *world) { w.model.size, w.model.summary = small, summary })
 }
@@ -60,7 +60,9 @@ func promptText(p agent.Prompt) string {
 
 func TestOlderRunsGiveWayToASummary(t *testing.T) {
 	t.Parallel()
-	w := smallWorld(t, func(agent.Prompt) (agent.Answer, error) { return summaryOf("she is allergic to peanuts") })
+	w := smallWorld(t, func(context.Context, agent.Prompt) (agent.Answer, error) {
+		return summaryOf("she is allergic to peanuts")
+	})
 	w.model.script(turn{do: func(context.Context, func(string)) (agent.Answer, error) {
 		return agent.Answer{}, fault.New(fault.Unavailable, "gone")
 	}})
@@ -108,7 +110,7 @@ func TestWithoutASummaryTheOldestIsLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			works := false
-			w := smallWorld(t, func(agent.Prompt) (agent.Answer, error) {
+			w := smallWorld(t, func(context.Context, agent.Prompt) (agent.Answer, error) {
 				if works {
 					return summaryOf("all of it")
 				}
@@ -136,7 +138,7 @@ func TestModelThatTakesLessThanItSays(t *testing.T) {
 	refused := 0
 	w := newWorld(t, func(w *world) {
 		w.model.size = 32_768
-		w.model.summary = func(agent.Prompt) (agent.Answer, error) { return summaryOf("shorter") }
+		w.model.summary = func(context.Context, agent.Prompt) (agent.Answer, error) { return summaryOf("shorter") }
 		w.model.refuse = func(p agent.Prompt) error {
 			if run.Tokens(promptText(p)) < 6000 {
 				return nil
@@ -206,7 +208,7 @@ func TestHugeResultIsCutAndReadOn(t *testing.T) {
 // TestLongRunFits: what a run itself finds is shortened before it would not fit.
 func TestLongRunFits(t *testing.T) {
 	t.Parallel()
-	w := smallWorld(t, func(agent.Prompt) (agent.Answer, error) { return summaryOf("nothing") })
+	w := smallWorld(t, func(context.Context, agent.Prompt) (agent.Answer, error) { return summaryOf("nothing") })
 	w.tools.found = json.RawMessage(`"` + strings.Repeat("水煮牛肉", 1000) + `"`)
 	for n := range 8 {
 		w.model.script(turn{calls: []agent.ToolCall{call("a", "look", `{"n":`+string(rune('0'+n))+`}`)}})
@@ -221,4 +223,48 @@ func TestLongRunFits(t *testing.T) {
 	if got := w.model.lastPrompt().Messages; len(got) != 18 {
 		t.Errorf("got %d messages, want every round of the run", len(got))
 	}
+}
+
+// TestStoppedWhileItSummarises: nothing of a summary that was under way is kept; the next process asks again.
+func TestStoppedWhileItSummarises(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	held := true
+	w := smallWorld(t, func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+		if !held {
+			return summaryOf("told")
+		}
+		close(began)
+		<-ctx.Done()
+		return agent.Answer{}, ctx.Err()
+	})
+	w.talk("t1", 5) // about 1,000 tokens each: the sixth message does not fit beside them
+	r := w.send("t1", strings.Repeat("水煮牛肉", 300))
+	<-began
+	w.stop()
+	held = false
+	w.start()
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	want(t, "compressions of the run", len(w.compressions(r.ID)), 1)
+	past, err := w.db.Past(context.Background(), "ann", "t1", 100)
+	must(t, err)
+	want(t, "stored by", past.Summary.RunID, r.ID)
+}
+
+// TestCancelledWhileItSummarises: a cancel ends the summary, and the run.
+func TestCancelledWhileItSummarises(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	w := smallWorld(t, func(ctx context.Context, _ agent.Prompt) (agent.Answer, error) {
+		close(began)
+		<-ctx.Done()
+		return agent.Answer{}, ctx.Err()
+	})
+	w.talk("t1", 5)
+	r := w.send("t1", strings.Repeat("水煮牛肉", 300))
+	<-began
+	_, err := w.runs.Cancel(context.Background(), "ann", r.ID)
+	must(t, err)
+	want(t, "status", w.end(r.ID).Status, agent.Cancelled)
+	want(t, "compressions", len(w.compressions(r.ID)), 0)
 }

@@ -102,7 +102,7 @@ type scriptedModel struct {
 	prompts []agent.Prompt
 	size    int // of its context; 32,768 when 0
 
-	summary   func(agent.Prompt) (agent.Answer, error) // answers what asks for a summary
+	summary   func(context.Context, agent.Prompt) (agent.Answer, error) // answers what asks for a summary
 	summaries []agent.Prompt
 	refuse    func(agent.Prompt) error // before anything else
 }
@@ -135,7 +135,7 @@ func (m *scriptedModel) Stream(ctx context.Context, p agent.Prompt, l agent.List
 	if m.summary != nil && strings.HasPrefix(p.Messages[0].Text, "You write the summary") {
 		m.summaries = append(m.summaries, p)
 		m.mu.Unlock()
-		return m.summary(p)
+		return m.summary(ctx, p)
 	}
 	m.prompts = append(m.prompts, p)
 	next := turn{say: []string{"done"}}
