@@ -21,9 +21,12 @@ const (
 	CallProposed         EventType = "call_proposed"
 	CallStarted          EventType = "call_started"
 	CallEnded            EventType = "call_ended"
+	CallOffloaded        EventType = "call_offloaded"
+	TaskEnded            EventType = "task_ended"
 	ConfirmationRequired EventType = "confirmation_required"
 	ConfirmationResolved EventType = "confirmation_resolved"
 	RunEnded             EventType = "run_ended"
+	ContextCompressed    EventType = "context_compressed"
 )
 
 // Event is one entry of a run's append-only log. The stream, the page and the replay are all read from
@@ -85,6 +88,7 @@ type (
 		Stage        string          `json:"stage,omitempty"`
 		Attempt      int             `json:"attempt,omitempty"` // of a start: which one it is
 		Result       json.RawMessage `json:"result,omitempty"`
+		TaskID       string          `json:"taskId,omitempty"` // of one that goes on in the background
 		DurationMS   int64           `json:"durationMs,omitempty"`
 	}
 	// EndData ends a run.

@@ -22,6 +22,7 @@ type Invocation struct {
 	Status    capability.Status
 	Result    json.RawMessage
 	Receipt   capability.Receipt
+	TaskID    string    // of one that went on in the background
 	Attempts  int       // how often it was begun; not counted for what is read-only
 	BeganAt   time.Time // when the newest attempt was
 	CreatedAt time.Time
@@ -36,6 +37,15 @@ func (inv *Invocation) Edit(args json.RawMessage) {
 	inv.Args = args
 }
 
+// Told is what a model reads as its result. What was put into the background keeps the placeholder that the model
+// was given then, so that its prompt stays what it was.
+func (inv Invocation) Told() json.RawMessage {
+	if inv.TaskID != "" {
+		return Placeholder(inv.TaskID)
+	}
+	return inv.Result
+}
+
 // ModelCall is the record of one model round: what the model was given and what it cost (D-90).
 type ModelCall struct {
 	ID        string
@@ -44,6 +54,7 @@ type ModelCall struct {
 	Model     string
 	Request   json.RawMessage // the body as it was sent; it holds no credentials
 	Usage     Usage
+	Estimated int // tokens of the prompt, as estimated before it was sent
 	Finish    string
 	Error     string
 	StartedAt time.Time

@@ -110,6 +110,7 @@ type Origin string
 const (
 	ByAPI  Origin = "api"  // POST /api/v1/runs
 	ByAGUI Origin = "agui" // POST /agui, or a CopilotKit page
+	ByTask Origin = "task" // the end of a task of which no run has told
 )
 
 // Usage counts tokens as the endpoint reported them.

@@ -38,6 +38,7 @@ type Journal struct {
 	Messages      []Message // the user's input and each finished model answer, in order
 	Invocations   []Invocation
 	Confirmations []Confirmation
+	Untold        []Task // ended tasks of the conversation of which no run has told yet
 }
 
 // Step is what one step of a run writes, in one transaction: nothing of it, or all.
@@ -64,15 +65,19 @@ type Step struct {
 	Confirmations []Confirmation // opened
 	Closed        []Confirmation // closed because the run ended, if they are still open
 	ModelCalls    []ModelCall
+	Summaries     []Summary
 	Records       []capability.Record
 	Changes       []capability.Change
+	Tasks         []Task // begun: calls that go on in the background, under TaskLease
+	TaskLease     Lease
+	Told          []Told // outcomes of tasks that the run tells of; the step is refused if another has told of one
 }
 
-// Lease is a process's right to work on a run: nobody else may claim it before Until. Epoch counts the claims
-// of a run; it goes with every step, so that a process that was frozen for longer than its lease writes nothing
+// Lease is a process's right to work on a run or a task: nobody else may claim it before Until. Epoch counts the claims
+// of it; it goes with every step, so that a process that was frozen for longer than its lease writes nothing
 // when it wakes up (design, section 11).
 type Lease struct {
-	RunID string
+	ID    string // of the run or task
 	Owner string
 	Epoch int64
 	Until time.Time
@@ -81,6 +86,7 @@ type Lease struct {
 // RunStore keeps runs. Every change is a compare-and-set that writes what goes with it in the same
 // transaction.
 type RunStore interface {
+	TaskStore
 	// CreateRun stores conversation, user message and PENDING run together. A *SameInputError: a run has this
 	// InputKey already, whatever else there is. ErrConfirmationOpen: a question
 	// of the conversation is open. ErrMessageExists: a message has this id already.
@@ -130,6 +136,12 @@ type RunStore interface {
 	// History lists a conversation's messages, oldest first, tool results in their places; only those of
 	// successful runs when onlySuccessful is set.
 	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]Message, error)
+
+	// Past gives what a prompt of a conversation is made from, at most limit messages of it.
+	Past(ctx context.Context, userID, threadID string, limit int) (Past, error)
+	// ResultOf gives the result of a call of a conversation, by the id of the invocation or by the newest call with
+	// the model's id for it. ErrNotFound: the conversation has no such result.
+	ResultOf(ctx context.Context, userID, threadID, id string) ([]byte, error)
 
 	// Confirmation gives one question. ErrNotFound: no such question, or not this user's.
 	Confirmation(ctx context.Context, userID, id string) (Confirmation, error)

@@ -58,6 +58,9 @@ func WithSkill(m skills.Manifest, capabilities ...capability.Definition) Option 
 	}
 }
 
+// WithModel puts another endpoint in the place of the built-in model, on the same wire.
+func WithModel(endpoint http.Handler) Option { return func(a *App) { a.wiring.demo = endpoint } }
+
 // New makes the program; Start sets it going.
 func New(c Config, options ...Option) (*App, error) {
 	if err := c.check(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"agentmesh/agent/openai"
+	"agentmesh/agent/run"
 	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/redact"
 )
@@ -26,6 +27,7 @@ type Config struct {
 	Peers           []string
 	Data            string
 	ConfirmationTTL time.Duration
+	OffloadAfter    time.Duration
 	Recovery        string
 	TimeZone        string
 	PublicURL       string
@@ -40,6 +42,7 @@ type Config struct {
 	LLMKey      string
 	LLMBaseURL  string
 	LLMModel    string
+	LLMContext  int
 	DemoTools   bool
 	FoodTools   string
 	InternalKey string
@@ -91,6 +94,7 @@ func settings(c *Config) []setting {
 		list("peer", "AGENTMESH_PEER", "NAME=URL says that a module runs in another process; repeatable", &c.Peers),
 		text("data", "AGENTMESH_DATA", "data", "folder of the databases", &c.Data),
 		duration("confirmation-ttl", "AGENTMESH_CONFIRMATION_TTL", 300*time.Second, "how long a question to the person stays open", &c.ConfirmationTTL),
+		duration("offload-after", "AGENTMESH_OFFLOAD_AFTER", run.OffloadAfter, "how long a run waits for a call before it goes on in the background; 0 for ever", &c.OffloadAfter),
 		text("recovery", "AGENTMESH_RECOVERY", "resume", "what a restart does with unfinished runs: resume, or fail", &c.Recovery),
 		text("time-zone", "AGENTMESH_TIME_ZONE", "Asia/Shanghai", "the canteen's time zone, in which \"today\" is computed", &c.TimeZone),
 		text("public-url", "AGENTMESH_PUBLIC_URL", "", "base URL under which others reach the main listener", &c.PublicURL),
@@ -104,6 +108,7 @@ func settings(c *Config) []setting {
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
+		number("LLM_CONTEXT_SIZE", 32_768, "tokens that a request to the model and its answer may have together", &c.LLMContext),
 		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
 		secret("AGENTMESH_API_KEYS", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
@@ -188,6 +193,18 @@ func truth(flag, env, help string, into *bool) setting {
 	}
 }
 
+// number is a setting of the environment that is a whole number.
+func number(env string, usual int, help string, into *int) setting {
+	return setting{
+		env: env, help: help, reset: func() { *into = usual },
+		parse: func(v string) (err error) {
+			*into, err = strconv.Atoi(v)
+			return err
+		},
+		show: func() string { return strconv.Itoa(*into) },
+	}
+}
+
 func list(flag, env, help string, into *[]string) setting {
 	return setting{
 		flag: flag, env: env, help: help, list: true, reset: func() { *into = nil },
@@ -265,6 +282,9 @@ func (c *Config) check() error {
 	if c.ConfirmationTTL < time.Second || c.ConfirmationTTL > 24*time.Hour {
 		wrong("--confirmation-ttl", "%s is not between 1s and 24h", c.ConfirmationTTL)
 	}
+	if c.OffloadAfter < 0 || (c.OffloadAfter > 0 && c.OffloadAfter < time.Second) {
+		wrong("--offload-after", "%s is less than a second; 0 waits for ever", c.OffloadAfter)
+	}
 	for name, keep := range map[string]time.Duration{"--keep-events": c.KeepEvents, "--keep-audit": c.KeepAudit, "--keep-spans": c.KeepSpans} {
 		if keep < 0 || (keep > 0 && keep < time.Hour) {
 			wrong(name, "%s is less than an hour; 0 keeps for ever", keep)
@@ -278,6 +298,9 @@ func (c *Config) check() error {
 	}
 	if !slices.Contains([]string{"split", "combined"}, c.FoodTools) {
 		wrong("FOOD_TOOLS", "%q is neither split nor combined", c.FoodTools)
+	}
+	if c.LLMContext < 4096 || c.LLMContext > 10_000_000 {
+		wrong("LLM_CONTEXT_SIZE", "%d is not between 4096 and 10000000 tokens", c.LLMContext)
 	}
 	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "" {
 		wrong("--time-zone", "%q is not a time zone", c.TimeZone)

@@ -32,6 +32,15 @@ func (s countedStore) Decide(ctx context.Context, id string, d agent.Decision, s
 	return c, won, err
 }
 
+// EndTask writes the outcome of a task and counts it.
+func (s countedStore) EndTask(ctx context.Context, e agent.TaskEnd) error {
+	err := s.RunStore.EndTask(ctx, e)
+	if err == nil {
+		s.counts.called(s.known, e.Records...)
+	}
+	return err
+}
+
 func (s countedStore) count(step agent.Step) {
 	s.counts.called(s.known, step.Records...)
 	s.counts.asked(step.ModelCalls...)

@@ -163,7 +163,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Preferences:     localtool.Statements(db),
 		ConfirmationTTL: w.config.ConfirmationTTL, Zone: w.zone, Now: w.now, NewID: flow.NewID,
 	})
-	registry, err := w.registry(ctx, db, orders)
+	registry, err := w.registry(ctx, db, orders, model)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Market: market, Now: w.now, NewID: flow.NewID,
 	}, run.Config{
 		ConfirmationTTL: w.config.ConfirmationTTL, Leave: leaveTimes(),
-		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
+		Strict: w.config.Recovery == "fail", OffloadAfter: w.config.OffloadAfter, Bounds: run.DefaultBounds(), Zone: w.zone,
 	})
 	deps := orchestrator.Deps{
 		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],
@@ -194,7 +194,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 
 // model makes the client of the model: the configured endpoint, or the demo model over the same wire.
 func (w *wiring) model(ctx context.Context) (agent.Model, error) {
-	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Model: w.config.LLMModel, HTTP: w.outside}
+	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Model: w.config.LLMModel, Context: w.config.LLMContext, HTTP: w.outside}
 	if w.config.demo() {
 		c.BaseURL, c.Model = w.network.BaseURL("demo")+"/demo/v1", "demo"
 	}
@@ -217,7 +217,7 @@ func (w *wiring) agentClient(name string) *a2a.Client {
 }
 
 // registry lists the capabilities of design section 5, in the order in which a model sees them.
-func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Service) (*capability.Registry, error) {
+func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Service, model agent.Model) (*capability.Registry, error) {
 	fromCatalog, err := w.discover(ctx)
 	if err != nil {
 		return nil, err
@@ -231,6 +231,7 @@ func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Servi
 	definitions = append(definitions,
 		a2atool.Weather(w.agentClient("weather")), a2atool.Quote(foodAgent), a2atool.Intent(foodAgent),
 		localtool.WebSearch(w.config.DemoTools), localtool.ExecutePython(w.config.DemoTools),
+		localtool.ReadResult(run.ReadResult, db, func() int { return run.ResultPage(model.ContextSize()) }),
 	)
 	return capability.NewRegistry(append(definitions, w.capabilities...)...)
 }

@@ -38,6 +38,7 @@ type Definition struct {
 	RequiresConfirmation bool
 	Hidden               bool // never shown to the model
 	Disabled             bool
+	Foreground           bool // a run waits for it, however long it takes: it never goes on in the background
 	Timeout              time.Duration
 
 	// Handle does the work and gives the result as JSON.

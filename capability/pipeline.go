@@ -122,7 +122,7 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 		flow.Log(ctx).Warn().Err(err).Str("tool", call.Name).Msg("capability failed")
 		return Outcome{Receipt: p.receipt(call, began, statusOf(err), StageAttempt, err), Result: ErrorResult(err), Changes: changes}
 	}
-	return Outcome{Receipt: p.receipt(call, began, Succeeded, StageReceipt, nil), Result: result, Changes: changes}
+	return Outcome{Receipt: p.receipt(call, began, Succeeded, StageReceipt, nil), Result: bounded(result), Changes: changes}
 }
 
 // known answers a call whose id has an outcome already: the same arguments get the stored one, others are

@@ -33,6 +33,7 @@ const (
 	Asking        Status = "ASKING"
 	Allowed       Status = "ALLOWED"
 	Running       Status = "RUNNING"
+	Offloaded     Status = "OFFLOADED" // it goes on in the background, and its run without it
 	Succeeded     Status = "SUCCEEDED"
 	Failed        Status = "FAILED"
 	TimedOut      Status = "TIMED_OUT"
@@ -44,11 +45,14 @@ const (
 // Final tells whether an invocation has its one result.
 func (s Status) Final() bool {
 	switch s {
-	case Proposed, Asking, Allowed, Running:
+	case Proposed, Asking, Allowed, Running, Offloaded:
 		return false
 	}
 	return true
 }
+
+// Settled tells whether a run need not wait for an invocation any more.
+func (s Status) Settled() bool { return s.Final() || s == Offloaded }
 
 // Receipt is the outcome of one invocation.
 type Receipt struct {

@@ -32,6 +32,8 @@ const (
 	ConfirmationRequired = "tool_confirmation_required"
 	ConfirmationResolved = "tool_confirmation_resolved"
 	SkillsRouted         = "skills_routed"
+	ContextCompressed    = "context_compressed"
+	TaskEnded            = "task_ended"
 )
 
 // Event is one AG-UI event. Fields that are empty are left out: several clients throw on null.

@@ -33,6 +33,9 @@ type SnapshotFunction struct {
 func (t *Translator) Snapshots(messages []agent.Message) []Event {
 	list := make([]SnapshotMessage, 0, len(messages))
 	for _, m := range messages {
+		if m.Role == agent.Hint { // the protocol has no such role, and no person is meant to read it
+			continue
+		}
 		s := SnapshotMessage{ID: m.ID, Role: string(m.Role), Content: m.Text, ToolCallID: m.ToolCallID}
 		for _, c := range m.Calls {
 			s.ToolCalls = append(s.ToolCalls, SnapshotCall{ID: c.ID, Type: "function", Function: SnapshotFunction{c.Name, string(c.Args)}})

@@ -70,11 +70,15 @@ func (t *Translator) translate(e agent.Event) ([]Event, error) {
 		return t.start(e.At), nil
 	case agent.SkillsRouted:
 		return []Event{t.stamp(Event{Type: Custom, Name: SkillsRouted, Value: e.Data}, e.At)}, nil
+	case agent.ContextCompressed:
+		return []Event{t.stamp(Event{Type: Custom, Name: ContextCompressed, Value: e.Data}, e.At)}, nil
 	case agent.ModelCalled, agent.ModelAnswered:
 		return t.model(e)
 	case agent.MessageEnded:
 		return t.messageEnded(e)
-	case agent.CallProposed, agent.CallEnded:
+	case agent.TaskEnded:
+		return []Event{t.stamp(Event{Type: Custom, Name: TaskEnded, Value: e.Data}, e.At)}, nil
+	case agent.CallProposed, agent.CallEnded, agent.CallOffloaded:
 		return t.call(e)
 	case agent.ConfirmationRequired, agent.ConfirmationResolved:
 		return t.question(e)
@@ -142,8 +146,11 @@ func (t *Translator) call(e agent.Event) ([]Event, error) {
 		return nil, err
 	}
 	about := map[string]any{"kind": d.Kind, "invocationId": d.InvocationID}
-	if e.Type == agent.CallEnded {
+	if e.Type != agent.CallProposed {
 		about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
+		if d.TaskID != "" {
+			about["taskId"] = d.TaskID
+		}
 		if len(d.EditedArgs) > 0 {
 			about["editedArgs"] = d.EditedArgs
 		}

@@ -101,6 +101,10 @@ func (p *planner) trouble(r *result, what string) string {
 		return fmt.Sprintf(p.say("%s：返回的内容我没能读懂，所以不乱说。", "%s: the answer could not be read, so I will not guess."), what)
 	case failed:
 		return fmt.Sprintf(p.say("%s：抱歉，没有成功。%s", "%s: sorry, that did not work. %s"), what, p.reason(r))
+	case offloaded:
+		return fmt.Sprintf(p.say("%s：还要一些时间，已在后台继续；有了结果我会告诉您。", "%s: this takes longer and goes on in the background; I will tell you when there is a result."), what)
+	case stopped:
+		return fmt.Sprintf(p.say("%s：已经停止。", "%s: this was stopped."), what)
 	case denied:
 		return fmt.Sprintf(p.say("%s：这一步没有被允许。", "%s: this step was not allowed."), what)
 	}

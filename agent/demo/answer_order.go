@@ -44,6 +44,8 @@ func (p *planner) orderResult(r *result) string {
 		return p.orderFailed(r)
 	case denied:
 		return p.orderDenied(r)
+	case offloaded, stopped:
+		return p.trouble(r, p.say("下单", "The order"))
 	}
 	switch {
 	case r.OrderID == "" && r.has("recommendations"):

@@ -55,7 +55,13 @@ func newConversation(messages []message, tools map[string]bool) conversation {
 		last := &exchanges[len(exchanges)-1]
 		switch m.Role {
 		case "user":
-			exchanges = append(exchanges, exchange{words: tidy(string(m.Content))})
+			words, hints := cutHints(string(m.Content))
+			for _, hint := range hints {
+				exchanges = told(exchanges, hint, words == "")
+			}
+			if words != "" || len(hints) == 0 {
+				exchanges = append(exchanges, exchange{words: tidy(words)})
+			}
 		case "assistant":
 			if text := string(m.Content); text != "" {
 				last.reply = text

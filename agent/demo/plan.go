@@ -43,6 +43,14 @@ type planner struct {
 	needsCity                                   bool
 }
 
+// answerTo decides what to answer to a request.
+func answerTo(req request) step {
+	if isSummary(req.Messages) {
+		return step{text: summarise(string(req.Messages[1].Content))}
+	}
+	return plan(newConversation(req.Messages, req.offered()))
+}
+
 // plan decides the next step of a conversation.
 func plan(c conversation) step {
 	p := &planner{conversation: c, ask: understand(c)}

@@ -28,7 +28,7 @@ type usage struct {
 // newReply plans the answer to a request. Ids come from the request itself, so that the same request has the same
 // answer, and grow with the conversation, so that no id comes twice in it.
 func newReply(req request, created int64) reply {
-	step := plan(newConversation(req.Messages, req.offered()))
+	step := answerTo(req)
 	if req.ParallelToolCalls != nil && !*req.ParallelToolCalls && len(step.calls) > 1 {
 		step.calls = step.calls[:1]
 	}

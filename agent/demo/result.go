@@ -15,6 +15,8 @@ const (
 	unreadable                // a result that is not what the tool promises
 	failed                    // {"error": …}
 	denied                    // {"status": "DENIED"}
+	offloaded                 // {"status": "OFFLOADED"}: it goes on in the background
+	stopped                   // {"status": "CANCELLED"}
 	succeeded
 )
 
@@ -26,6 +28,7 @@ type result struct {
 
 	Ran       *bool  `json:"ran"` // false: the call was refused before it ran
 	Status    string `json:"status"`
+	TaskID    string `json:"taskId"`
 	Reason    string `json:"reason"`
 	Message   string `json:"message"`
 	Date      string `json:"date"`
@@ -159,8 +162,13 @@ func (r *result) judge(tool string) outcome {
 		r.readError(raw)
 		return failed
 	}
-	if strings.EqualFold(r.Status, "DENIED") {
+	switch {
+	case strings.EqualFold(r.Status, "DENIED"):
 		return denied
+	case strings.EqualFold(r.Status, "OFFLOADED") && r.TaskID != "":
+		return offloaded
+	case strings.EqualFold(r.Status, "CANCELLED") && r.OrderID == "":
+		return stopped
 	}
 	if !r.promised(tool) {
 		return unreadable

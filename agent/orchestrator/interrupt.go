@@ -280,7 +280,7 @@ func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 		return err
 	}
 	for _, inv := range j.Invocations {
-		if !inv.Status.Final() && inv.Status != "ASKING" {
+		if !inv.Status.Settled() && inv.Status != "ASKING" {
 			return nil // another call is at work
 		}
 	}

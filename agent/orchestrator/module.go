@@ -53,6 +53,8 @@ type Runs interface {
 	OpenConfirmations(ctx context.Context, userID string) ([]agent.Confirmation, error)
 	// OpenQuestions is OpenConfirmations in parts.
 	OpenQuestions(ctx context.Context, userID string, p agent.Page) (list []agent.Confirmation, next string, err error)
+	Task(ctx context.Context, userID, id string) (agent.Task, error)
+	Tasks(ctx context.Context, userID string, f agent.TaskFilter, p agent.Page) (list []agent.Task, next string, err error)
 	RunsOfTrace(ctx context.Context, userID, traceID string, limit int) ([]agent.Run, error)
 }
 

@@ -24,6 +24,7 @@ type runView struct {
 	Usage        agent.Usage        `json:"usage"`
 	Skills       []string           `json:"skills"`
 	Tools        []string           `json:"tools"`
+	Origin       agent.Origin       `json:"origin"`
 	CreatedAt    time.Time          `json:"createdAt"`
 	StartedAt    *time.Time         `json:"startedAt,omitempty"`
 	EndedAt      *time.Time         `json:"endedAt,omitempty"`
@@ -47,6 +48,7 @@ type invocationView struct {
 	Proposed   json.RawMessage    `json:"proposedArgs,omitempty"`
 	Status     capability.Status  `json:"status"`
 	Result     json.RawMessage    `json:"result,omitempty"`
+	TaskID     string             `json:"taskId,omitempty"`
 	Receipt    capability.Receipt `json:"receipt"`
 	CreatedAt  time.Time          `json:"createdAt"`
 	EndedAt    *time.Time         `json:"endedAt,omitempty"`
@@ -68,7 +70,7 @@ type modelCallView struct {
 func viewOf(r agent.Run) runView {
 	v := runView{
 		ID: r.ID, ClientRunID: r.ClientRunID, ThreadID: r.ThreadID, TraceID: r.TraceID, Status: r.Status,
-		FinishReason: r.FinishReason, Model: r.Model, Usage: r.Usage, Skills: r.Skills, Tools: r.Tools,
+		FinishReason: r.FinishReason, Model: r.Model, Usage: r.Usage, Skills: r.Skills, Tools: r.Tools, Origin: r.Origin,
 		CreatedAt: r.CreatedAt, StartedAt: timeOrNil(r.StartedAt), EndedAt: timeOrNil(r.EndedAt),
 	}
 	if r.ErrorCode != "" {
@@ -121,7 +123,7 @@ func (m *Module) getRun(c echo.Context) error {
 	for _, inv := range j.Invocations {
 		v.Invocations = append(v.Invocations, invocationView{
 			ID: inv.ID, ToolCallID: inv.CallID, Round: inv.Round, Name: inv.Name, Args: inv.Args, Proposed: inv.Proposed, Status: inv.Status,
-			Result: inv.Result, Receipt: inv.Receipt, CreatedAt: inv.CreatedAt, EndedAt: timeOrNil(inv.EndedAt),
+			Result: inv.Result, TaskID: inv.TaskID, Receipt: inv.Receipt, CreatedAt: inv.CreatedAt, EndedAt: timeOrNil(inv.EndedAt),
 		})
 	}
 	for _, mc := range calls {

@@ -9,7 +9,7 @@ import (
 	"agentmesh/agent"
 )
 
-// active owns the lifetime of work: at most one worker a run in this process, all of which end with
+// active owns the lifetime of work: at most one worker a run, or a task, in this process, all of which end with
 // the engine. It is never a source of truth; whatever it forgets, the journal knows.
 type active struct {
 	work func(ctx context.Context, w *worker)
@@ -21,13 +21,15 @@ type active struct {
 	wg      sync.WaitGroup
 }
 
-// worker is the goroutine that takes a run's steps at present.
+// worker is the goroutine that takes a run's steps, or sees to a task, at present.
 type worker struct {
-	runID  string
-	wake   chan struct{} // something happened to the run
+	id     string        // of the run or task
+	runID  string        // of a task that the run has put into the background
+	wake   chan struct{} // something happened to it
 	cancel context.CancelCauseFunc
 	lease  agent.Lease // guarded by active.mu; without an owner: none
 	fence  *time.Timer // ends the work shortly before the lease
+	end    func() bool // of one that was enlisted: it no longer ends with the engine
 }
 
 func newActive(work func(context.Context, *worker)) *active {
@@ -40,13 +42,17 @@ func (a *active) open(ctx context.Context) {
 	a.base, a.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 }
 
-// close ends all work with ErrShutdown and waits for it, or for ctx.
-func (a *active) close(ctx context.Context) error {
+// halt ends all work with ErrShutdown.
+func (a *active) halt() {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.stop != nil {
 		a.stop(ErrShutdown)
 	}
-	a.mu.Unlock()
+}
+
+// wait waits for all work to end, or for ctx.
+func (a *active) wait(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() { a.wg.Wait(); close(done) }()
 	select {
@@ -57,15 +63,30 @@ func (a *active) close(ctx context.Context) error {
 	}
 }
 
-// goWork runs a function until the engine stops.
-func (a *active) goWork(fn func(ctx context.Context)) {
+// goWork runs a function until the engine stops; it tells whether it does.
+func (a *active) goWork(fn func(ctx context.Context)) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.base == nil || a.base.Err() != nil {
-		return
+		return false
 	}
 	base := a.base
 	a.wg.Go(func() { fn(base) })
+	return true
+}
+
+// enlist makes a worker, for a run, of what is under way already under a context of its own, which ends with the engine
+// from now on. It gives nil when the engine stops. Whoever enlists drops or dismisses.
+func (a *active) enlist(id, runID string, cancel context.CancelCauseFunc) *worker {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.base == nil || a.base.Err() != nil {
+		return nil
+	}
+	w := &worker{id: id, runID: runID, wake: make(chan struct{}, 1), cancel: cancel}
+	w.end = context.AfterFunc(a.base, func() { cancel(context.Cause(a.base)) })
+	a.workers[id] = w
+	return w
 }
 
 // schedule wakes the run's worker, or starts one; it tells whether it did.
@@ -83,13 +104,47 @@ func (a *active) schedule(runID string) (started bool) {
 		return false
 	}
 	ctx, cancel := context.WithCancelCause(a.base)
-	w := &worker{runID: runID, wake: make(chan struct{}, 1), cancel: cancel}
+	w := &worker{id: runID, wake: make(chan struct{}, 1), cancel: cancel}
 	a.workers[runID] = w
 	a.wg.Go(func() {
 		defer a.drop(w)
 		a.work(ctx, w)
 	})
 	return true
+}
+
+// dismiss forgets a worker that was enlisted, and lets its work go on.
+func (a *active) dismiss(w *worker) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.remove(w)
+	w.end()
+}
+
+// pause waits; it tells whether the engine still works.
+func (a *active) pause(d time.Duration) bool {
+	a.mu.Lock()
+	base := a.base
+	a.mu.Unlock()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-base.Done():
+		return false
+	}
+}
+
+// cancelOf ends what a run has put into the background.
+func (a *active) cancelOf(runID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range a.workers {
+		if w.runID == runID {
+			w.cancel(ErrUserCancelled)
+		}
+	}
 }
 
 // leave lets a worker end, unless something happened to its run in the meantime.
@@ -109,16 +164,19 @@ func (a *active) drop(w *worker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.remove(w)
+	if w.end != nil {
+		w.end()
+	}
 	w.cancel(nil)
 }
 
 func (a *active) remove(w *worker) {
-	if a.workers[w.runID] == w {
-		delete(a.workers, w.runID)
+	if a.workers[w.id] == w {
+		delete(a.workers, w.id)
 	}
 }
 
-// cancel ends what the run's worker is doing.
+// cancel ends what the worker is doing.
 func (a *active) cancel(runID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -183,10 +241,10 @@ func (a *active) renewed(held []agent.Lease, lost []string, asked time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, l := range held {
-		w := a.workers[l.RunID]
+		w := a.workers[l.ID]
 		switch {
 		case w == nil || w.lease.Epoch != l.Epoch:
-		case slices.Contains(lost, l.RunID):
+		case slices.Contains(lost, l.ID):
 			w.cancel(ErrLeaseLost)
 		default:
 			w.fence.Reset(workTime(asked))

@@ -68,14 +68,17 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (wri
 	s.active.ended(j.Run.ID)
 	s.live.forget(j.Run.ID)
 	s.wakePending(ctx, j.Run.UserID, j.Run.ThreadID)
+	if !j.Run.StartedAt.IsZero() { // one that could not begin tells nothing, and nor would the next: that is for the heartbeat
+		s.tell(ctx, j.Run.UserID, j.Run.ThreadID)
+	}
 	return true, failpoint.Hit(ctx, failpoint.AfterEnd)
 }
 
-// closeCalls gives every call that has no result one, and closes open questions.
+// closeCalls gives every call that the run waits for a result, and closes open questions.
 func (s *Service) closeCalls(ctx context.Context, j agent.Journal, out *agent.Step, reason, message string) {
 	now := s.deps.Now()
 	for _, inv := range j.Invocations {
-		if inv.Status.Final() {
+		if inv.Status.Settled() { // what goes on in the background ends by itself
 			continue
 		}
 		status, words := capability.Cancelled, message

@@ -53,7 +53,7 @@ func (s *Service) takeLease(ctx context.Context, w *worker, r agent.Run) (bool, 
 
 // firstLease is the claim that goes with the step that begins a run.
 func (s *Service) firstLease(r agent.Run) *agent.Lease {
-	return &agent.Lease{RunID: r.ID, Owner: s.owner, Epoch: r.Epoch + 1, Until: s.deps.Now().Add(leaseTime)}
+	return &agent.Lease{ID: r.ID, Owner: s.owner, Epoch: r.Epoch + 1, Until: s.deps.Now().Add(leaseTime)}
 }
 
 // release gives a worker's lease up, for whoever goes on with the run. Where that cannot be written, the
@@ -66,41 +66,48 @@ func (s *Service) release(ctx context.Context, w *worker) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer stop()
 	if err := s.deps.Store.Release(ctx, lease); err != nil {
-		flow.Log(ctx).Warn().Err(err).Str("runId", w.runID).Msg("lease not released")
+		flow.Log(ctx).Warn().Err(err).Str("runId", w.id).Msg("lease not released")
 	}
 }
 
-// keepLeases renews the leases of what is at work here, and looks for runs that nobody works on.
+// keepLeases renews the leases of what is at work here, and looks for runs and tasks that nobody works on, and for
+// outcomes that nobody has told.
 func (s *Service) keepLeases(ctx context.Context) {
 	beat := time.NewTicker(renewEvery)
 	defer beat.Stop()
 	for {
 		select {
 		case <-beat.C:
-			s.renew(ctx)
+			s.renew(ctx, s.active, s.deps.Store.Renew)
+			s.renew(ctx, s.tasks, s.deps.Store.RenewTasks)
 			s.adopt(ctx)
+			s.adoptTasks(ctx)
+			s.tellAll(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (s *Service) renew(ctx context.Context) {
-	held := s.active.leases()
+// renewing prolongs leases of runs, or of tasks.
+type renewing func(ctx context.Context, leases []agent.Lease, until time.Time) (lost, cancelled []string, err error)
+
+func (s *Service) renew(ctx context.Context, work *active, renew renewing) {
+	held := work.leases()
 	if len(held) == 0 {
 		return
 	}
 	ctx, stop := context.WithTimeout(ctx, writeTime)
 	defer stop()
 	asked := time.Now()
-	lost, cancelled, err := s.deps.Store.Renew(ctx, held, s.deps.Now().Add(leaseTime))
+	lost, cancelled, err := renew(ctx, held, s.deps.Now().Add(leaseTime))
 	if err != nil {
-		flow.Log(ctx).Warn().Err(err).Int("runs", len(held)).Msg("leases not renewed")
+		flow.Log(ctx).Warn().Err(err).Int("held", len(held)).Msg("leases not renewed")
 		return
 	}
-	s.active.renewed(held, lost, asked)
-	for _, runID := range cancelled { // by way of another process
-		s.active.cancel(runID)
+	work.renewed(held, lost, asked)
+	for _, id := range cancelled { // by way of another process
+		work.cancel(id)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func (s *Service) work(ctx context.Context, w *worker) {
 	err := s.guardedSteps(ctx, w)
 	if fault.CodeOf(err) == fault.StorageFull && !takenFrom(ctx) {
-		err = s.endFull(ctx, w.runID, err)
+		err = s.endFull(ctx, w.id, err)
 	}
 	s.release(ctx, w)
 	if err == nil || takenFrom(ctx) {
@@ -25,8 +25,8 @@ func (s *Service) work(ctx context.Context, w *worker) {
 	}
 	// A run is never left RUNNING with nobody at work: whatever kept this worker from going on, a full
 	// disk or a bug, another one tries a little later.
-	flow.Log(ctx).Error().Err(err).Str("runId", w.runID).Msg("run worker stopped; another one follows")
-	time.AfterFunc(retryWork, func() { s.active.schedule(w.runID) })
+	flow.Log(ctx).Error().Err(err).Str("runId", w.id).Msg("run worker stopped; another one follows")
+	time.AfterFunc(retryWork, func() { s.active.schedule(w.id) })
 }
 
 // retryWork is the pause before a run's next worker when one stopped with an error.
@@ -45,7 +45,7 @@ func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 	calls := newCallSet(s)
 	defer calls.wait()
 	for !takenFrom(ctx) {
-		j, err := s.load(ctx, w.runID)
+		j, err := s.load(ctx, w.id)
 		if errors.Is(err, agent.ErrNotFound) {
 			return nil // it had ended, and its conversation was deleted
 		}
@@ -154,18 +154,18 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 		return false, s.fail(ctx, j, err)
 	}
 	asked, lease := time.Now(), s.firstLease(j.Run)
+	told, news := s.toTell(&j)
 	j.Run.Status, j.Run.Skills, j.Run.Tools, j.Run.Epoch = agent.Running, ids(routed.Skills), routed.Tools, lease.Epoch
 	first := s.round(j)
 	err = s.append(ctx, agent.Step{
 		RunID: j.Run.ID, From: []agent.Status{agent.Pending}, To: agent.Running, Lease: lease,
-		Skills: j.Run.Skills, Tools: routed.Tools, Model: s.deps.Model.Name(),
-		Events: []agent.Event{
+		Skills: j.Run.Skills, Tools: routed.Tools, Model: s.deps.Model.Name(), Told: told,
+		Events: append([]agent.Event{
 			agent.NewEvent(agent.RunStarted, agent.StartedData{
 				ThreadID: j.Run.ThreadID, ClientRunID: j.Run.ClientRunID, TraceID: j.Run.TraceID, Modern: j.Run.Modern,
 			}, first.began),
 			agent.NewEvent(agent.SkillsRouted, routed, first.began),
-			first.asked(),
-		},
+		}, append(news, first.asked())...),
 	})
 	switch {
 	case errors.Is(err, agent.ErrBusy):

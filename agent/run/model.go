@@ -21,6 +21,8 @@ type round struct {
 	callID    string
 	messageID string
 	began     time.Time
+	size      int // of the context, where the model was seen to take less; 0: as it says
+	guessed   int // tokens of the prompt
 }
 
 func (s *Service) round(j agent.Journal) *round {
@@ -35,9 +37,11 @@ func (r *round) asked() agent.Event {
 
 // askModel makes a model round.
 func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) error {
+	told, news := s.toTell(&j)
 	r := s.round(j)
 	err := s.append(ctx, agent.Step{
-		RunID: j.Run.ID, Epoch: j.Run.Epoch, From: []agent.Status{agent.Running}, To: agent.Running, Events: []agent.Event{r.asked()},
+		RunID: j.Run.ID, Epoch: j.Run.Epoch, From: []agent.Status{agent.Running}, To: agent.Running, Told: told,
+		Events: append(news, r.asked()),
 	})
 	if err != nil {
 		return ignoreStale(err)
@@ -47,11 +51,7 @@ func (s *Service) askModel(ctx context.Context, j agent.Journal, last bool) erro
 
 // converse calls the model and writes its answer: text, proposed calls, usage.
 func (r *round) converse(ctx context.Context, last bool) error {
-	prompt, err := r.s.prompt(ctx, r.j, last)
-	if err != nil {
-		return r.s.fail(ctx, r.j, err)
-	}
-	answer, err := r.call(ctx, prompt)
+	answer, err := r.callFitted(ctx, last)
 	if last {
 		answer.Calls = nil // none were offered
 		if answer.Text == "" && err == nil {
@@ -59,6 +59,8 @@ func (r *round) converse(ctx context.Context, last bool) error {
 		}
 	}
 	switch {
+	case errors.Is(err, agent.ErrStale):
+		return nil
 	case err != nil && ctx.Err() != nil:
 		return r.abandon(ctx, answer, nil)
 	case err != nil:
@@ -173,7 +175,7 @@ func (r *round) step(a agent.Answer, now time.Time) agent.Step {
 		Usage: a.Usage, Active: took, Model: a.Model,
 		ModelCalls: []agent.ModelCall{{
 			ID: r.callID, RunID: r.j.Run.ID, Round: r.number, Model: a.Model, Request: a.Request,
-			Usage: a.Usage, Finish: a.Finish, StartedAt: r.began, Duration: took,
+			Usage: a.Usage, Estimated: r.guessed, Finish: a.Finish, StartedAt: r.began, Duration: took,
 		}},
 	}
 }

@@ -83,7 +83,7 @@ func answersOf(j agent.Journal) []agent.Message {
 // pendingCalls lists the calls of a round that can go on, and tells whether others wait for a person.
 func pendingCalls(j agent.Journal, round int) (todo []agent.Invocation, asking bool) {
 	for _, inv := range j.Invocations {
-		if inv.Round != round || inv.Status.Final() {
+		if inv.Round != round || inv.Status.Settled() {
 			continue
 		}
 		if inv.Status == capability.Asking {

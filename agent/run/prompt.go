@@ -15,12 +15,6 @@ import (
 //go:embed prompts/system.md
 var systemPrompt string
 
-// HistoryLimit and ResultLimit bound a prompt.
-const (
-	HistoryLimit = 60       // messages of earlier runs in a prompt
-	ResultLimit  = 16 << 10 // bytes of one tool result in a prompt
-)
-
 // route decides which skills, and so which tools, this message gets. It reads the user's installations
 // anew, so a switch holds for the next message (D-52).
 func (s *Service) route(ctx context.Context, j agent.Journal) (agent.RoutedData, error) {
@@ -64,28 +58,39 @@ func inputOf(j agent.Journal) string {
 	return ""
 }
 
-// prompt builds what the model is given: instructions, successful history (D-85), this run so far, and
-// the routed tools. In a last round it offers none.
-func (s *Service) prompt(ctx context.Context, j agent.Journal, last bool) (agent.Prompt, error) {
+// draft collects what the model is given: instructions, what is told of the past, this run so far, and the routed
+// tools. In a last round it offers none.
+func (s *Service) draft(ctx context.Context, j agent.Journal, last bool) (*draft, error) {
 	on, off, err := s.deps.Market.Enabled(ctx, j.Run.UserID)
 	if err != nil {
-		return agent.Prompt{}, fmt.Errorf("build prompt: %w", err)
+		return nil, fmt.Errorf("build prompt: %w", err)
 	}
-	history, err := s.deps.Store.History(ctx, j.Run.UserID, j.Run.ThreadID, true, HistoryLimit)
+	past, err := s.deps.Store.Past(ctx, j.Run.UserID, j.Run.ThreadID, HistoryLimit)
 	if err != nil {
-		return agent.Prompt{}, fmt.Errorf("build prompt: %w", err)
+		return nil, fmt.Errorf("build prompt: %w", err)
 	}
-	messages := []agent.Message{{Role: agent.System, Text: instructions(j.Run, on, off, last)}}
-	messages = append(messages, fromFirstUser(history)...)
-	messages = append(messages, current(j)...)
-	p := agent.Prompt{Messages: capResults(messages)}
+	hints, err := s.momentHints(ctx, j.Run, last)
+	if err != nil {
+		return nil, fmt.Errorf("build prompt: %w", err)
+	}
+	d := &draft{
+		limits: limitsOf(s.size()), factor: factor(past), zone: s.config.Zone, instructions: instructions(j.Run, on, off),
+		summary: past.Summary.Text, runs: byRun(fromFirstTurn(past.Messages)), now: current(j), hints: hints,
+	}
+	d.bound()
 	if !last {
-		p.Tools = s.deps.Registry.Toolkit(j.Run.Tools).Definitions()
+		d.tools = s.deps.Registry.Toolkit(j.Run.Tools).Definitions()
+		d.reader = s.deps.Registry.Toolkit([]string{ReadResult}).Definitions()
 	}
-	return p, nil
+	return d, nil
 }
 
-func instructions(r agent.Run, on, off []skills.Manifest, last bool) string {
+// toolkit is what a run may call: what was routed for it, and the reading of results that were cut.
+func (s *Service) toolkit(r agent.Run) capability.Toolkit {
+	return s.deps.Registry.Toolkit(append(slices.Clone(r.Tools), ReadResult))
+}
+
+func instructions(r agent.Run, on, off []skills.Manifest) string {
 	var b strings.Builder
 	b.WriteString(systemPrompt)
 	for _, m := range on {
@@ -96,16 +101,13 @@ func instructions(r agent.Run, on, off []skills.Manifest, last bool) string {
 	for _, m := range off {
 		fmt.Fprintf(&b, "\nThe person has turned the skill %q (%s) off. If they ask for it, say that it can be switched on in the skill list.\n", m.NameEn, m.Name)
 	}
-	if last {
-		b.WriteString("\nNo more tools can be called in this run. Say briefly what was found, and what is still open.\n")
-	}
 	return b.String()
 }
 
-// fromFirstUser drops the messages before the first user message, which a limit may have cut off from
-// their beginning.
-func fromFirstUser(messages []agent.Message) []agent.Message {
-	i := slices.IndexFunc(messages, func(m agent.Message) bool { return m.Role == agent.User })
+// fromFirstTurn drops the messages before the first one of a user or of the program, which a limit may have cut off
+// from their beginning.
+func fromFirstTurn(messages []agent.Message) []agent.Message {
+	i := slices.IndexFunc(messages, func(m agent.Message) bool { return m.Role == agent.User || m.Role == agent.Hint })
 	if i < 0 {
 		return nil
 	}
@@ -123,26 +125,8 @@ func current(j agent.Journal) []agent.Message {
 		out = append(out, m.AsRun(j.Invocations))
 		for _, inv := range j.Invocations {
 			if m.Role == agent.Assistant && inv.MessageID == m.ID {
-				out = append(out, agent.Message{Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Result)})
+				out = append(out, agent.Message{ID: inv.ID, Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Told())})
 			}
-		}
-	}
-	return out
-}
-
-// capResults bounds each tool result, and gives a call without one a result that says so: no prompt may
-// hold a call without an answer.
-func capResults(messages []agent.Message) []agent.Message {
-	out := slices.Clone(messages)
-	for i, m := range out {
-		if m.Role != agent.Tool {
-			continue
-		}
-		switch {
-		case m.Text == "":
-			out[i].Text = string(capability.NoResult())
-		case len(m.Text) > ResultLimit:
-			out[i].Text = strings.ToValidUTF8(m.Text[:ResultLimit], "") + "\n[cut: the result was longer; ask for less]"
 		}
 	}
 	return out

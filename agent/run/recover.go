@@ -44,6 +44,8 @@ func (s *Service) recover(ctx context.Context) error {
 			return err
 		}
 	}
+	s.adoptTasks(ctx)
+	s.tellAll(ctx)
 	flow.Log(ctx).Info().Int("open", len(open)).Bool("strict", s.config.Strict).Msg("runs recovered")
 	return nil
 }

@@ -284,7 +284,8 @@ func TestRunsOfOneConversationAreSerial(t *testing.T) {
 	var texts []string
 	for _, m := range w.model.lastPrompt().Messages {
 		if m.Role != agent.System {
-			texts = append(texts, m.Text)
+			said, _, _ := strings.Cut(m.Text, "\n\n<hint>")
+			texts = append(texts, said)
 		}
 	}
 	want(t, "prompt", strings.Join(texts, "|"), "one|first|two")

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"agentmesh/agent"
@@ -36,7 +37,9 @@ type Config struct {
 	ConfirmationTTL time.Duration                  // how long a question stays open (D-97)
 	Leave           map[agent.Origin]time.Duration // how long a run goes on with nobody watching (D-86); without an entry for ever
 	Strict          bool                           // --recovery=fail: what a restart interrupted has FAILED (D-88)
+	OffloadAfter    time.Duration                  // how long a call is waited for before it goes on in the background (S-18); 0: for ever
 	Bounds          Bounds
+	Zone            *time.Location // in which a model is told the time; nil: UTC
 }
 
 // Deps are the parts that the engine works with.
@@ -52,19 +55,22 @@ type Deps struct {
 
 // Service runs runs.
 type Service struct {
-	deps   Deps
-	config Config
-	owner  string // of leases: this process
-	active *active
-	live   *live
-	seen   seen
-	expiry chan struct{}
+	deps    Deps
+	config  Config
+	owner   string  // of leases: this process
+	active  *active // workers of runs
+	tasks   *active // workers of what goes on in the background
+	live    *live
+	seen    seen
+	expiry  chan struct{}
+	learned atomic.Int64 // context size that the model's endpoint takes, where it is less than it should; 0: not known
 }
 
 // New makes the engine; Start sets it going.
 func New(deps Deps, config Config) *Service {
+	config.Zone = cmp.Or(config.Zone, time.UTC)
 	s := &Service{deps: deps, config: config, owner: deps.NewID("owner"), live: newLive(), expiry: make(chan struct{}, 1)}
-	s.active = newActive(s.work)
+	s.active, s.tasks = newActive(s.work), newActive(s.workTask)
 	return s
 }
 
@@ -72,6 +78,7 @@ func New(deps Deps, config Config) *Service {
 // logger; the engine's work outlives the call and ends with Stop.
 func (s *Service) Start(ctx context.Context) error {
 	s.active.open(ctx)
+	s.tasks.open(ctx)
 	if err := s.recover(ctx); err != nil {
 		return fmt.Errorf("recover runs: %w", err)
 	}
@@ -82,7 +89,9 @@ func (s *Service) Start(ctx context.Context) error {
 
 // Stop ends all work and waits for it. Runs stay as they are in the journal; the next process goes on.
 func (s *Service) Stop(ctx context.Context) error {
-	return s.active.close(ctx)
+	s.active.halt()
+	s.tasks.halt()
+	return errors.Join(s.active.wait(ctx), s.tasks.wait(ctx))
 }
 
 // Input is one message of a person.
@@ -201,6 +210,7 @@ func (s *Service) requestCancel(ctx context.Context, runID string, why agent.Fin
 		return false, fmt.Errorf("cancel run %s: %w", runID, err)
 	}
 	if open {
+		s.tasks.cancelOf(runID)
 		s.active.cancel(runID)
 		s.active.schedule(runID)
 	}

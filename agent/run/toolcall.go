@@ -104,7 +104,7 @@ func (s *Service) advance(ctx context.Context, r agent.Run, inv agent.Invocation
 
 // admit takes a proposed call through the first half of the pipeline.
 func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
-	a := s.deps.Pipeline.Admit(ctx, s.deps.Registry.Toolkit(r.Tools), call)
+	a := s.deps.Pipeline.Admit(ctx, s.toolkit(r), call)
 	if ctx.Err() != nil {
 		return nil // decided anew by whoever goes on with the run
 	}
@@ -137,20 +137,17 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 			return err
 		}
 	}
-	o := s.deps.Pipeline.Execute(ctx, call)
-	unknown := o.Receipt.Status == capability.Indeterminate
+	a := s.attempt(ctx, call)
+	o, gone := s.await(ctx, r, inv, a, d)
+	if gone {
+		return nil
+	}
+	o, known := s.judge(a.ctx, call, inv, o, resumed, "run")
 	switch {
-	case o.Receipt.Status != capability.Cancelled && !unknown:
-	case takenFrom(ctx):
+	case !known && takenFrom(a.ctx):
 		return nil // no outcome: the next process makes it again, or asks whether it happened
-	case unknown && ctx.Err() == nil:
+	case !known:
 		return s.askOutcome(ctx, r, inv, o.Receipt.Code, o.Receipt.Message+"; it is not known whether it happened", o.Receipt.Duration)
-	case unknown:
-		o = s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the run was cancelled while this ran; it is not known whether it happened")
-	case resumed || inv.Attempts > 1: // an earlier attempt may have happened
-		o = s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the run was cancelled; it is not known whether this happened before")
-	default: // it ended before it was settled, so nothing of it stands
-		o = s.deps.Pipeline.Close(call, capability.Cancelled, "cancelled", "the run was cancelled while this ran")
 	}
 	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep, Active: o.Receipt.Duration}
 	s.settleInvocation(ctx, r, inv, o, &step)
@@ -161,6 +158,25 @@ func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation
 		return err
 	}
 	return failpoint.Hit(ctx, failpoint.AfterResult)
+}
+
+// judge says what a call has come to whose attempt has ended. Of one that is not known there is no outcome: the work
+// was taken from this process, or, when it was not, nobody knows whether it happened. What is the run, or the task,
+// that was cancelled.
+func (s *Service) judge(ctx context.Context, call capability.Call, inv agent.Invocation, o capability.Outcome, resumed bool, what string) (_ capability.Outcome, known bool) {
+	unknown := o.Receipt.Status == capability.Indeterminate
+	switch {
+	case o.Receipt.Status != capability.Cancelled && !unknown:
+		return o, true
+	case takenFrom(ctx), unknown && ctx.Err() == nil:
+		return o, false
+	case unknown:
+		return s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the "+what+" was cancelled while this ran; it is not known whether it happened"), true
+	case resumed || inv.Attempts > 1: // an earlier attempt may have happened
+		return s.deps.Pipeline.Close(call, capability.Indeterminate, "cancelled", "the "+what+" was cancelled; it is not known whether this happened before"), true
+	}
+	// it ended before it was settled, so nothing of it stands
+	return s.deps.Pipeline.Close(call, capability.Cancelled, "cancelled", "the "+what+" was cancelled while this ran"), true
 }
 
 // claim writes down that a call begins, before it does.

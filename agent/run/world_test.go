@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,8 +14,10 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/run"
+	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
+	"agentmesh/capability/localtool"
 	"agentmesh/skills"
 	"agentmesh/store/rundb"
 )
@@ -55,7 +58,8 @@ func (w *world) start() {
 	ctx := flow.WithLogger(context.Background(), flow.NewLogger(w.log, "error"))
 	db, err := w.open(ctx, w.path)
 	must(w.t, err)
-	registry, err := capability.NewRegistry(w.tools.definitions()...)
+	registry, err := capability.NewRegistry(append(w.tools.definitions(),
+		localtool.ReadResult(run.ReadResult, db, func() int { return run.ResultPage(w.model.ContextSize()) }))...)
 	must(w.t, err)
 	market, err := skills.NewMarketplace(manifests(), registry, db, time.Now)
 	must(w.t, err)
@@ -83,7 +87,7 @@ func (w *world) stop() {
 
 func manifests() []skills.Manifest {
 	return []skills.Manifest{
-		{ID: "test.basics", AlwaysOn: true, Name: "基础", NameEn: "Basics", Capabilities: []string{"look", "slow"}, DefaultInstalled: true},
+		{ID: "test.basics", AlwaysOn: true, Name: "基础", NameEn: "Basics", Capabilities: []string{"look", "slow", "wait", "hold"}, DefaultInstalled: true},
 		{
 			ID: "test.buy", Name: "买", NameEn: "Buy", Capabilities: []string{"buy", "note"}, DefaultInstalled: true,
 			Routing: skills.Routing{Keywords: []string{"buy"}},
@@ -96,6 +100,11 @@ type scriptedModel struct {
 	mu      sync.Mutex
 	turns   []turn
 	prompts []agent.Prompt
+	size    int // of its context; 32,768 when 0
+
+	summary   func(context.Context, agent.Prompt) (agent.Answer, error) // answers what asks for a summary
+	summaries []agent.Prompt
+	refuse    func(agent.Prompt) error // before anything else
 }
 
 // turn is one answer: text in pieces, calls, or whatever do says.
@@ -113,10 +122,21 @@ func (m *scriptedModel) script(turns ...turn) {
 
 func (m *scriptedModel) Name() string { return "scripted" }
 
-func (m *scriptedModel) ContextSize() int { return 32_768 }
+func (m *scriptedModel) ContextSize() int { return cmp.Or(m.size, 32_768) }
 
 func (m *scriptedModel) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (agent.Answer, error) {
 	m.mu.Lock()
+	if m.refuse != nil {
+		if err := m.refuse(p); err != nil {
+			m.mu.Unlock()
+			return agent.Answer{}, err
+		}
+	}
+	if m.summary != nil && strings.HasPrefix(p.Messages[0].Text, "You write the summary") {
+		m.summaries = append(m.summaries, p)
+		m.mu.Unlock()
+		return m.summary(ctx, p)
+	}
 	m.prompts = append(m.prompts, p)
 	next := turn{say: []string{"done"}}
 	if len(m.turns) > 0 {
@@ -163,6 +183,8 @@ type tools struct {
 	note     func(context.Context) error // what becomes of a note; nothing goes wrong when nil
 
 	reviewTime time.Duration // how long a review takes
+
+	found json.RawMessage // what look finds; its own arguments when empty
 }
 
 func (x *tools) did(format string, args ...any) {
@@ -189,6 +211,9 @@ func (x *tools) definitions() []capability.Definition {
 	handle := func(name string) func(context.Context, capability.Call) (json.RawMessage, error) {
 		return func(_ context.Context, c capability.Call) (json.RawMessage, error) {
 			x.did("%s", name)
+			if name == "look" && len(x.found) > 0 {
+				return x.found, nil
+			}
 			return json.Marshal(map[string]any{"did": name, "args": c.Args})
 		}
 	}
@@ -220,8 +245,32 @@ func (x *tools) definitions() []capability.Definition {
 				return nil
 			},
 		},
+		{Name: "wait", Kind: capability.Local, Description: "waits for seconds", InputSchema: anyObject, ReadOnly: true, Timeout: time.Hour, Handle: x.wait},
+		{Name: "hold", Kind: capability.Local, Description: "waits, and is waited for", InputSchema: anyObject, ReadOnly: true, Foreground: true, Timeout: time.Hour, Handle: x.wait},
 		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: x.notes},
 	}
+}
+
+// wait takes its seconds, and then fails if it is to.
+func (x *tools) wait(ctx context.Context, c capability.Call) (json.RawMessage, error) {
+	var args struct {
+		S    int
+		Fail bool
+	}
+	if err := json.Unmarshal(c.Args, &args); err != nil {
+		return nil, err
+	}
+	x.did("wait")
+	select {
+	case <-time.After(time.Duration(args.S) * time.Second):
+	case <-ctx.Done():
+		x.did("wait cancelled")
+		return nil, ctx.Err()
+	}
+	if args.Fail {
+		return nil, fault.New(fault.Unavailable, "the kitchen is closed")
+	}
+	return json.Marshal(map[string]any{"waited": args.S})
 }
 
 func (x *tools) purchase(_ context.Context, c capability.Call) (json.RawMessage, error) {

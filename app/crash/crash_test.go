@@ -171,6 +171,8 @@ func (w *world) settle() {
 		err = j.runs.Read().QueryRowContext(w.t.Context(), `SELECT (SELECT count(*) FROM runs r WHERE r.state < 10 AND NOT EXISTS
 				(SELECT 1 FROM confirmations c WHERE c.run_n = r.n AND c.status = 'OPEN'))
 			+ (SELECT count(*) `+late+`)
+			+ (SELECT count(*) FROM tasks t WHERE t.delivered_run = '' AND NOT EXISTS (SELECT 1 FROM runs o
+				WHERE o.user_id = t.user_id AND o.thread_id = t.thread_id AND o.state < 10))
 			+ (SELECT count(*) FROM orders o JOIN invocations i ON i.id = o.invocation_id WHERE o.status = 'PLACING' AND i.final)`).Scan(&busy)
 		j.close()
 		if err != nil {

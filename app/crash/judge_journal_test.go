@@ -41,7 +41,7 @@ func (j *judge) journal() {
 		results := map[string]int{}
 		for _, e := range j.events[r.ID] {
 			switch e.Type {
-			case agent.CallEnded:
+			case agent.CallEnded, agent.CallOffloaded:
 				results[callOf(e)]++
 			case agent.RunEnded:
 				if told := endOf(e); told != r.Status.String() {
@@ -50,7 +50,7 @@ func (j *judge) journal() {
 			}
 		}
 		for _, inv := range j.journals[r.ID].Invocations {
-			if want := map[bool]int{true: 1}[inv.Status.Final()]; results[inv.ID] != want {
+			if want := map[bool]int{true: 1}[inv.Status.Settled()]; results[inv.ID] != want {
 				j.wrong("I08", "the call %s is %s and has %d results", inv.ID, inv.Status, results[inv.ID])
 			}
 		}
@@ -63,6 +63,21 @@ func (j *judge) audit(ctx context.Context) {
 	rows, err := j.runs.Read().QueryContext(ctx, `SELECT printf('the call %s is %s and has %d audit records', i.id, i.status, count(a.n))
 		FROM invocations i LEFT JOIN audit_log a ON a.invocation_id = i.id
 			AND NOT (a.status = 'INDETERMINATE' AND a.stage = 'confirm') GROUP BY i.id HAVING count(a.n) <> i.final`)
+	if err == nil {
+		var found []string
+		found, err = column(rows)
+		for _, f := range found {
+			j.wrong("I08", "%s", f)
+		}
+	}
+	j.check("I08", err)
+}
+
+// tasks is the tasks' part of I08, with what the books say of them: each is told of, if nothing else of its conversation
+// is still to come.
+func (j *judge) tasks(ctx context.Context) {
+	rows, err := j.runs.Read().QueryContext(ctx, `SELECT printf('the task %s is %s, and nobody has told of it', t.id, t.state) FROM tasks t
+		WHERE t.delivered_run = '' AND NOT EXISTS (SELECT 1 FROM runs o WHERE o.user_id = t.user_id AND o.thread_id = t.thread_id AND o.state < 10)`)
 	if err == nil {
 		var found []string
 		found, err = column(rows)

@@ -88,6 +88,7 @@ func (w *world) verdict(ctx context.Context) (*judge, error) {
 	j.watchers()
 	j.effects()
 	j.audit(ctx)
+	j.tasks(ctx)
 	j.logs()
 	j.check("I11", errors.Join(j.runs.Check(ctx), j.stocks.Check(ctx)))
 	j.broken = append(j.broken, w.tally.odd...)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"agentmesh/app"
 	"agentmesh/app/platform/fault"
@@ -29,13 +30,13 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(3)
 	}()
-	os.Exit(app.Run(os.Args[1:], os.Stdout, os.Stderr, app.WithSkill(bellSkill(), bell(os.Getenv(kitchenURL)))))
+	os.Exit(app.Run(os.Args[1:], os.Stdout, os.Stderr, app.WithSkill(bellSkill(), bell(os.Getenv(kitchenURL)), pot())))
 }
 
 func bellSkill() skills.Manifest {
 	return skills.Manifest{
 		ID: "kitchen", Name: "厨房", NameEn: "Kitchen", Version: "1.0.0", Publisher: "test", Category: "test",
-		Routing: skills.Routing{Keywords: []string{"厨房"}}, Capabilities: []string{"ring_bell"}, DefaultInstalled: true,
+		Routing: skills.Routing{Keywords: []string{"厨房"}}, Capabilities: []string{"ring_bell", "simmer"}, DefaultInstalled: true,
 	}
 }
 
@@ -58,3 +59,21 @@ func bell(url string) capability.Definition {
 		},
 	}
 }
+
+// pot takes longer than a run waits for it.
+func pot() capability.Definition {
+	return capability.Definition{
+		Name: "simmer", Kind: capability.Local, Provider: "kitchen", Description: "Lets something simmer.", ReadOnly: true,
+		InputSchema: json.RawMessage(`{"type":"object"}`),
+		Handle: func(ctx context.Context, _ capability.Call) (json.RawMessage, error) {
+			pause(ctx.Done(), simmering)
+			return json.RawMessage(`{"tender":true}`), ctx.Err()
+		},
+	}
+}
+
+// simmering and offloadAfter: how long it takes, and how long a run waits.
+const (
+	simmering    = 1300 * time.Millisecond
+	offloadAfter = "1s"
+)

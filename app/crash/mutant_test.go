@@ -102,6 +102,7 @@ func TestEveryPointIsHit(t *testing.T) {
 	one := func(*visitor, string) string { return portions(plenty, 1) }
 	v.do(act{name: "order and take back", say: one, answer: "confirm", undo: true})
 	v.do(act{name: "cancel", say: one, cancel: true})
+	v.do(act{name: "simmer", say: func(*visitor, string) string { return simmer }})
 	var wg sync.WaitGroup
 	wg.Go(func() { v.do(act{name: "let expire", say: one}) })
 	w.awaitQuestion()

@@ -50,7 +50,7 @@ func newWorld(t *testing.T, p plan) *world {
 		"AGENTMESH_INTERNAL_KEY=key-of-the-harness", kitchenURL + "=" + w.kitchen.URL,
 		"LLM_BASE_URL=" + w.model.URL + "/v1", "LLM_API_KEY=none", "LLM_MODEL=script",
 	}
-	usual := []string{"--data", w.dir, "--log-level", "info", "--confirmation-ttl", p.ttl.String()}
+	usual := []string{"--data", w.dir, "--log-level", "info", "--confirmation-ttl", p.ttl.String(), "--offload-after", offloadAfter}
 	w.main = &process{env: env, log: &tailLog{}}
 	w.main.args = append(w.main.args, usual...)
 	if p.mutant == failpoint.BestEffort { // and the rest of the plain demo's rules
@@ -155,5 +155,7 @@ func (w *world) url() string { return w.base.Load().(string) }
 func portions(dish string, n int) string {
 	return fmt.Sprintf(`<place_order {"items":[{"dish":"%s","quantity":%d}]}>`, dish, n)
 }
+
+const simmer = `<simmer {}>`
 
 func ring(tag string) string { return `<ring_bell {"tag":` + strconv.Quote(tag) + `}>` }

@@ -25,7 +25,7 @@ func OpenReader(ctx context.Context, path string) (*DB, error) {
 }
 
 // Invariant checks that orders agree in themselves (design, section 7): one for an invocation, none sold
-// without a CONFIRMED question, no question open of a run that has ended, sums that are the sums of their lines. The questions of a deleted
+// without a CONFIRMED question, no question open of a run that has ended, sums that are the sums of their lines; and that tasks agree with their calls and were told once. The questions of a deleted
 // conversation are gone, while its orders stay.
 func (db *DB) Invariant(ctx context.Context) error {
 	wrong, err := collect(ctx, db.Read(), func(row scanner) (string, error) {
@@ -43,15 +43,25 @@ func (db *DB) Invariant(ctx context.Context) error {
 		UNION ALL
 		SELECT printf('order %s: its total is %d fen and its lines make %d', id, total_fen, lines) FROM
 			(SELECT o.id, o.total_fen, coalesce((SELECT sum(l.quantity * l.unit_fen) FROM order_lines l WHERE l.order_n = o.n), 0) AS lines FROM orders o)
-			WHERE total_fen <> lines`)
+			WHERE total_fen <> lines
+		UNION ALL `+wrongTasks)
 	if err != nil {
-		return fmt.Errorf("check orders: %w", err)
+		return fmt.Errorf("check the books: %w", err)
 	}
 	if len(wrong) > 0 {
-		return errors.New("check orders: " + strings.Join(wrong, "; "))
+		return errors.New("check the books: " + strings.Join(wrong, "; "))
 	}
 	return nil
 }
+
+// wrongTasks lists tasks that do not agree with their calls, and those that were not told of once in the run that says
+// so. One that was stopped together with its run is told of by that.
+const wrongTasks = `SELECT printf('task %s is %s and its call is %s', t.id, t.state, i.status) FROM tasks t JOIN invocations i ON i.id = t.invocation_id
+			WHERE (t.ended_at = 0) <> (i.status = 'OFFLOADED') OR (t.ended_at = 0) = i.final
+		UNION ALL
+		SELECT printf('task %s was told of %d times', t.id, count(m.n)) FROM tasks t
+			LEFT JOIN messages m ON m.id = 'told-' || t.id AND m.run_n = (SELECT n FROM runs WHERE id = t.delivered_run)
+			GROUP BY t.n HAVING count(m.n) <> (t.delivered_run <> '' AND NOT (t.state = 'CANCELLED' AND substr(t.cancel_reason, 1, 4) = 'run_'))`
 
 // AllOrders lists the orders of everybody, oldest first.
 func (db *DB) AllOrders(ctx context.Context) ([]order.Order, error) {

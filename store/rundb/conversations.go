@@ -51,7 +51,7 @@ func (db *DB) DeleteConversation(ctx context.Context, userID, id string) error {
 		if err := settled(ctx, tx, userID, id); err != nil {
 			return err
 		}
-		for _, table := range []string{"run_events", "messages", "invocations", "model_calls", "confirmations"} {
+		for _, table := range []string{"tasks", "run_events", "messages", "invocations", "model_calls", "confirmations", "summaries"} {
 			_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE run_n IN
 				(SELECT n FROM runs WHERE user_id = ? AND thread_id = ?)`, userID, id)
 			if err != nil {
@@ -75,15 +75,18 @@ func (db *DB) DeleteConversation(ctx context.Context, userID, id string) error {
 // settled refuses to delete what is still at work: an open run, and an order whose outcome is found by way of its
 // invocation.
 func settled(ctx context.Context, tx *store.Tx, userID, id string) error {
-	var open, placing int
+	var open, placing, behind int
 	err := tx.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) FROM runs WHERE user_id = ? AND thread_id = ? AND state < 10),
-		(SELECT count(*) FROM orders WHERE user_id = ? AND thread_id = ? AND status = 'PLACING')`, userID, id, userID, id).Scan(&open, &placing)
+		(SELECT count(*) FROM orders WHERE user_id = ? AND thread_id = ? AND status = 'PLACING'),
+		(SELECT count(*) FROM tasks WHERE user_id = ? AND thread_id = ? AND ended_at = 0)`, userID, id, userID, id, userID, id).Scan(&open, &placing, &behind)
 	switch {
 	case err != nil:
 		return err
 	case open > 0:
 		return fault.New(fault.Conflict, "a run of this conversation has not ended: cancel it first")
+	case behind > 0:
+		return fault.New(fault.Conflict, "a task of this conversation still runs in the background: cancel it first")
 	case placing > 0:
 		return fault.New(fault.Conflict, "an order of this conversation has no outcome yet: try again in a moment")
 	}

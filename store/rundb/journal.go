@@ -71,15 +71,15 @@ func (db *DB) advance(ctx context.Context, tx *store.Tx, s agent.Step) (int64, e
 	return at.n, updateRun(ctx, tx, at, to, s)
 }
 
-// fits tells whether a step may be written here: not by a worker whose lease is another's by now, and no
-// success of a run that somebody has cancelled.
+// fits tells whether a step may be written here: not by a worker whose lease is another's by now, and of a run that
+// somebody has cancelled no success, and nothing that would go on in the background.
 func (at place) fits(s agent.Step, to agent.Status) bool {
 	epoch := s.Epoch
 	if s.Lease != nil {
 		epoch = s.Lease.Epoch - 1
 	}
 	return slices.Contains(s.From, at.state) && (s.Head == 0 || s.Head == at.head) &&
-		(epoch == at.epoch || (s.Epoch == 0 && s.Lease == nil)) && (to != agent.Succeeded || at.cancelled == "")
+		(epoch == at.epoch || (s.Epoch == 0 && s.Lease == nil)) && (at.cancelled == "" || (to != agent.Succeeded && len(s.Tasks) == 0))
 }
 
 // firstInLine refuses to begin a run while an earlier one of its conversation is open.
@@ -144,10 +144,23 @@ func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued
 			return false, err
 		}
 	}
+	for _, v := range s.Summaries {
+		if err := insertSummary(ctx, tx, n, v); err != nil {
+			return false, err
+		}
+	}
 	for _, r := range s.Records {
 		if err := insertRecord(ctx, tx, r); err != nil {
 			return false, err
 		}
+	}
+	for _, t := range s.Tasks {
+		if err := insertTask(ctx, tx, n, t, s.TaskLease); err != nil {
+			return false, err
+		}
+	}
+	if err := insertTold(ctx, tx, n, s.RunID, s.Told); err != nil {
+		return false, err
 	}
 	if queued, err = applyChanges(ctx, tx, s.Changes); err != nil || queued {
 		return queued, err
@@ -254,5 +267,6 @@ func (db *DB) Journal(ctx context.Context, runID string) (agent.Journal, error) 
 	if err != nil {
 		return agent.Journal{}, fmt.Errorf("read confirmations: %w", err)
 	}
-	return j, nil
+	j.Untold, err = untold(ctx, tx, j.Run.UserID, j.Run.ThreadID)
+	return j, err
 }

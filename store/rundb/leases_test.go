@@ -28,7 +28,7 @@ func shared(t *testing.T) (a, b *rundb.DB) {
 // leased begins a run under a lease of a process.
 func leased(t *testing.T, db *rundb.DB, runID, owner string) agent.Lease {
 	t.Helper()
-	l := agent.Lease{RunID: runID, Owner: owner, Epoch: 1, Until: later(15)}
+	l := agent.Lease{ID: runID, Owner: owner, Epoch: 1, Until: later(15)}
 	s := step(runID, agent.Pending, agent.Running)
 	s.Lease = &l
 	must(t, db.Append(t.Context(), s))
@@ -36,7 +36,7 @@ func leased(t *testing.T, db *rundb.DB, runID, owner string) agent.Lease {
 }
 
 func under(l agent.Lease, to agent.Status) agent.Step {
-	s := step(l.RunID, agent.Running, to)
+	s := step(l.ID, agent.Running, to)
 	s.Epoch = l.Epoch
 	return s
 }

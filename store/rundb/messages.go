@@ -39,10 +39,11 @@ func insertMessage(ctx context.Context, tx *store.Tx, runN int64, m agent.Messag
 }
 
 // History lists the newest messages of a conversation, oldest first, each call's result straight after
-// its answer and in the order of the calls.
+// its answer and in the order of the calls. What the program told stays true whatever became of the run that it was
+// told in.
 func (db *DB) History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]agent.Message, error) {
 	newest, err := collect(ctx, db.Read(), scanMessage, `SELECT `+messageColumns+`
-		WHERE r.user_id = ? AND r.thread_id = ? AND (NOT ? OR (r.state = 10 AND NOT m.abandoned))
+		WHERE r.user_id = ? AND r.thread_id = ? AND (NOT ? OR (r.state = 10 AND NOT m.abandoned) OR (r.state > 10 AND m.role = 'hint'))
 		ORDER BY m.run_n DESC, m.n DESC LIMIT ?`, userID, threadID, onlySuccessful, limit)
 	if err != nil {
 		return nil, err
@@ -89,12 +90,12 @@ func (db *DB) withResults(ctx context.Context, newest []agent.Message) ([]agent.
 		}
 		out = append(out, m.AsRun(calls))
 		for _, inv := range calls {
-			if !inv.Status.Final() {
+			if !inv.Status.Settled() {
 				continue
 			}
 			out = append(out, agent.Message{
 				ID: inv.ID, UserID: m.UserID, ThreadID: m.ThreadID, RunID: m.RunID, RunStatus: m.RunStatus,
-				Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Result), CreatedAt: inv.EndedAt,
+				Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Told()), CreatedAt: inv.EndedAt,
 			})
 		}
 	}

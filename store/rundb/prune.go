@@ -40,7 +40,7 @@ type drop struct {
 }
 
 // Prune drops what is older than its cutoff, oldest first, in transactions of some hundred rows. Orders,
-// conversations and preferences stay, and so does everything of a run that is open, or whose order has no
+// conversations and preferences stay, and so does everything of a run that is open, or whose order or task has no
 // outcome yet. A dry one only counts.
 func (db *DB) Prune(ctx context.Context, c Cutoffs, dry bool) (Pruned, error) {
 	var out Pruned
@@ -58,10 +58,13 @@ func (db *DB) Prune(ctx context.Context, c Cutoffs, dry bool) (Pruned, error) {
 // unsettled is an order of the run that has no outcome.
 const unsettled = `EXISTS (SELECT 1 FROM orders o WHERE o.run_id = r.id AND o.status = 'PLACING')`
 
+// atWork is a task that the run has put into the background, and that runs.
+const atWork = `EXISTS (SELECT 1 FROM tasks t WHERE t.run_n = r.n AND t.ended_at = 0)`
+
 func sweeps(c Cutoffs, out *Pruned) []sweep {
 	return []sweep{
 		{c.Events, `SELECT r.n, (SELECT count(*) FROM run_events WHERE run_n = r.n), (SELECT count(*) FROM model_calls WHERE run_n = r.n AND request <> '')
-			FROM runs r WHERE r.n > ? AND r.state >= 10 AND r.ended_at < ? AND NOT ` + unsettled + `
+			FROM runs r WHERE r.n > ? AND r.state >= 10 AND r.ended_at < ? AND NOT ` + unsettled + ` AND NOT ` + atWork + `
 			AND (EXISTS (SELECT 1 FROM run_events WHERE run_n = r.n) OR EXISTS (SELECT 1 FROM model_calls WHERE run_n = r.n AND request <> ''))
 			ORDER BY r.n LIMIT ?`, []drop{
 			{`DELETE FROM run_events WHERE run_n = ?`, &out.Events},

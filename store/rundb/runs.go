@@ -49,13 +49,7 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 		if err := noneOpen(ctx, tx, r.UserID, r.ThreadID); err != nil {
 			return err
 		}
-		res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, stamp(r.CreatedAt))
-		if err != nil {
-			return fmt.Errorf("insert run: %w", err)
-		}
-		n, err := res.LastInsertId()
+		n, err := insertRun(ctx, tx, r)
 		if err != nil {
 			return err
 		}
@@ -65,6 +59,17 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 		}
 		return err
 	})
+}
+
+// insertRun stores a PENDING run and gives its number.
+func insertRun(ctx context.Context, tx *store.Tx, r agent.Run) (int64, error) {
+	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, stamp(r.CreatedAt))
+	if err != nil {
+		return 0, fmt.Errorf("insert run: %w", err)
+	}
+	return res.LastInsertId()
 }
 
 // newInput refuses an input that a run exists of. Inputs without a key are all new.
@@ -144,7 +149,8 @@ func (db *DB) OpenRuns(ctx context.Context) ([]agent.Run, error) {
 	return collect(ctx, db.Read(), scanRun, `SELECT `+runColumns+` FROM runs WHERE state < 10 ORDER BY n`)
 }
 
-// RequestCancel records the wish while the run is open; the first reason stands.
+// RequestCancel records the wish while the run is open, and for what it has put into the background; the first reason
+// stands.
 func (db *DB) RequestCancel(ctx context.Context, runID string, why agent.FinishReason) (bool, error) {
 	var open bool
 	err := db.End(ctx, func(tx *store.Tx) error {
@@ -154,8 +160,10 @@ func (db *DB) RequestCancel(ctx context.Context, runID string, why agent.FinishR
 			return err
 		}
 		n, err := res.RowsAffected()
-		open = n > 0
-		return err
+		if open = n > 0; err != nil || !open {
+			return err
+		}
+		return cancelTasksOf(ctx, tx, runID, why)
 	})
 	return open, err
 }

@@ -92,7 +92,7 @@ func TestAppend_WritesTheRow(t *testing.T) {
 	db := open(t)
 	create(t, db, "anna", "t1", "run-1")
 	s := step("run-1", agent.Pending, agent.Running)
-	s.Skills, s.Tools, s.Lease = []string{"builtin.basics"}, []string{"look"}, &agent.Lease{RunID: "run-1", Owner: "me", Epoch: 1, Until: later(15)}
+	s.Skills, s.Tools, s.Lease = []string{"builtin.basics"}, []string{"look"}, &agent.Lease{ID: "run-1", Owner: "me", Epoch: 1, Until: later(15)}
 	must(t, db.Append(t.Context(), s))
 	for range 2 {
 		s = step("run-1", agent.Running, agent.Keep)

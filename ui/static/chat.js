@@ -58,6 +58,7 @@ export class Chat {
     this.loading = false;
     if (!this.loadError) await this.sync();
     this.changed();
+    this.watchTasks();
     this.enrich();
   }
 
@@ -85,9 +86,18 @@ export class Chat {
     await this.nameTurns();
   }
 
+  /** What goes on in the background ends outside of any stream, and so begins the run that tells of it. */
+  async watchTasks(part) {
+    if (!part && !this.turns.some((turn) => turn.parts.some(({ taskId }) => taskId))) return;
+    this.tasks ??= import('./tasks.js').then(({ Tasks }) => new Tasks(this));
+    const tasks = await this.tasks;
+    if (part) tasks.stop(part);
+    else tasks.watch();
+  }
+
   /** A run that was started elsewhere: its events do not repeat the question, the messages do. */
   async nameTurns() {
-    const unnamed = this.turns.filter((turn) => turn.runId && !turn.text);
+    const unnamed = this.turns.filter((turn) => turn.runId && !turn.text && !turn.tells);
     if (!unnamed.length) return;
     const messages = await api.list(`/conversations/${encodeURIComponent(this.threadId)}/messages`).catch(() => []);
     for (const turn of unnamed) {
@@ -230,6 +240,7 @@ export class Chat {
 
   apply(turn, event, id) {
     applyEvent(turn, event, id);
+    if (event.metadata?.agentmesh?.taskId || event.name === 'task_ended') this.watchTasks();
     const question = event.type === 'CUSTOM' && event.name?.startsWith('tool_confirmation_');
     if (question || event.type === 'RUN_STARTED') this.hooks.onSettled();
     this.hooks.onChange();

@@ -13,7 +13,7 @@ export function toolLabel(name) {
 }
 
 /** @param {{part: import('./turn.js').ToolPart, tools: Map<string, object>}} props */
-export function ToolCard({ part, tools }) {
+export function ToolCard({ part, tools, onStop }) {
   const said = isSaid(part.result);
   const look = said && part.status !== 'SUCCEEDED' ? 'DENIED' : part.status;
   const took = !said && part.durationMs >= 0 ? duration(part.durationMs) : '';
@@ -42,17 +42,19 @@ export function ToolCard({ part, tools }) {
       ${part.result !== undefined && html`<p class="tool-label">${t('card.result')}</p>
         <pre tabindex="0" data-testid="tool-result">${pretty(part.result) || t('card.none')}</pre>`}
     </div>
-  </details>`;
+  </details>
+  ${part.status === 'OFFLOADED' && html`<p class="tool-stop"><button type="button" class="button is-small" disabled=${Boolean(part.stopping)}
+    data-testid="task-stop" onClick=${() => onStop(part)}>${t('composer.stop')}</button></p>`}`;
 }
 
 export function Mark({ status }) {
-  if (status === 'RUNNING') return html`<span class="spinner"></span>`;
+  if (status === 'RUNNING' || status === 'OFFLOADED') return html`<span class="spinner"></span>`;
   const name = { SUCCEEDED: 'check', WAITING: 'clock', CANCELLED: 'minus', DENIED: 'minus', REFUSED: 'minus' }[status] || 'cross';
   return html`<${Icon} name=${name} size="15" />`;
 }
 
 export function tone(status) {
-  if (isRunning({ status })) return 'busy';
+  if (status === 'OFFLOADED' || isRunning({ status })) return 'busy';
   if (status === 'SUCCEEDED') return 'good';
   return status === 'CANCELLED' || status === 'DENIED' ? 'calm' : 'bad';
 }

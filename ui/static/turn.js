@@ -19,6 +19,7 @@ export function newTurn({ text = '', runId = '', at = '', live = false }) {
     at: at || new Date().toISOString(),
     parts: [],
     skills: [],
+    tells: false, // of a task that ended: nobody asked
     usage: null,
     status: 'running', // running, interrupted, done, cancelled, failed
     error: null,
@@ -90,11 +91,15 @@ const handlers = {
     part.status = meta.status || statusOf(part.result);
     part.kind = meta.kind || part.kind;
     part.durationMs = meta.durationMs;
+    part.taskId = taskOf(part.result);
   },
   CUSTOM(turn, { name, value = {} }) {
+    if (name === 'context_compressed') noteContext(turn, value);
     if (name === 'skills_routed') turn.skills = value.skills || [];
     if (name === 'tool_confirmation_required') askConfirmation(turn, value);
     if (name === 'tool_confirmation_resolved') resolveConfirmation(turn, value);
+    if (name === 'task_ended' && value.runId === turn.runId) endTask(turn, value);
+    else if (name === 'task_ended') turn.tells = true;
   },
   RUN_FINISHED(turn, { outcome, usage }) {
     if (outcome?.type === 'interrupt') {
@@ -109,6 +114,12 @@ const handlers = {
     else endTurn(turn, 'failed', { code: code || '', message: message || '' });
   },
 };
+
+/** A line that says that the model no longer reads all that was said; told again, it is the same line. */
+function noteContext(turn, { how, beforeTokens, afterTokens }) {
+  const id = `note-${beforeTokens}-${afterTokens}`;
+  if (!findPart(turn, 'note', id)) turn.parts.push({ type: 'note', id, how });
+}
 
 /** Puts the card in place, or brings it up to date. */
 export function askConfirmation(turn, confirmation) {
@@ -137,6 +148,14 @@ export function resolveConfirmation(turn, { confirmationId, status, answer, reas
   const tool = findPart(turn, 'tool', part.toolCallId);
   if (tool && edited) Object.assign(tool, { args: JSON.stringify(edited.args), lines: edited.summary?.lines });
   if (tool && tool.status === 'WAITING') tool.status = 'RUNNING';
+  turn.version++;
+}
+
+/** Puts the outcome of what went on in the background into its card. */
+export function endTask(turn, { taskId, status, result }) {
+  const part = turn.parts.find((one) => one.taskId === taskId);
+  if (!part || part.status !== 'OFFLOADED') return;
+  Object.assign(part, { status, result: JSON.stringify(result), durationMs: undefined });
   turn.version++;
 }
 
@@ -174,8 +193,19 @@ function toolPart(turn, id) {
 /** Results of calls that were not run to their end. */
 const NOT_RUN = new Set(['DENIED', 'FAILED', 'CANCELLED', 'INDETERMINATE', 'REFUSED']);
 
+/** The task of a call that went on in the background, by what stands in for its result. */
+function taskOf(content) {
+  try {
+    const { status, taskId } = JSON.parse(content);
+    return status === 'OFFLOADED' ? taskId : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a stored result says about how the call went. */
 function statusOf(content) {
+  if (taskOf(content)) return 'OFFLOADED';
   try {
     const value = JSON.parse(content);
     if (value?.error) return 'FAILED';
@@ -215,7 +245,9 @@ function addMessage(turn, message) {
     const part = toolPart(turn, message.toolCallId);
     part.result = message.content;
     part.status = statusOf(message.content);
+    part.taskId = taskOf(message.content);
   }
+  if (message.role === 'hint' && !turn.text) turn.tells = true;
   if (message.role !== 'assistant') return;
   if (message.content) turn.parts.push({ type: 'text', id: message.id, text: message.content, done: true, abandoned: Boolean(message.abandoned) });
   for (const called of message.toolCalls || []) {

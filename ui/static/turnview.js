@@ -23,12 +23,13 @@ export class TurnView extends Component {
       ${turn.text && html`<div class="question" data-testid="user-message">
         <span class="sr-only">${t('chat.you')}: </span><p>${turn.text}</p>
       </div>`}
+      ${turn.tells && !turn.text && html`<p class="routed" data-testid="task-told">${t('chat.tells')}</p>`}
       <div class="answer">
         <span class="sr-only">${t('chat.assistant')}: </span>
         <${Skills} skills=${turn.skills} />
         ${groups(turn.parts).map((group) => group.tools
           ? html`<div class="tools" key=${group.key}>
-              ${group.tools.map((part) => html`<${ToolCard} key=${part.id} part=${part} tools=${tools} />`)}
+              ${group.tools.map((part) => html`<${ToolCard} key=${part.id} part=${part} tools=${tools} onStop=${(one) => chat.watchTasks(one)} />`)}
             </div>`
           : html`<${Part} key=${group.key} part=${group.part} turn=${turn} onDecide=${decide(group.part)} />`)}
         <${State} turn=${turn} />
@@ -54,6 +55,7 @@ function Part({ part, turn, onDecide }) {
     const tool = turn.parts.find((p) => p.type === 'tool' && p.id === part.toolCallId);
     return html`<${ConfirmCard} part=${part} result=${tool?.result} live=${turn.live} onDecide=${onDecide} />`;
   }
+  if (part.type === 'note') return html`<p class="foot" data-testid="context-note">${t(`chat.context.${part.how}`)}</p>`;
   if (part.abandoned && !part.text) return null;
   return html`<div data-testid="assistant-message" data-done=${String(part.done)} class=${part.abandoned ? 'abandoned' : ''}>
     <${Markdown} text=${part.text} done=${part.done} />

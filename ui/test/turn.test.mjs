@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 
 const source = await readFile(new URL('../static/turn.js', import.meta.url), 'utf8');
-const { applyEvent, isActive, isSaid, newTurn, openConfirmation, rewind, turnsOf } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+const { applyEvent, endTask, isActive, isSaid, newTurn, openConfirmation, rewind, turnsOf } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
 
 const question = {
   confirmationId: 'conf-1', runId: 'run-1', threadId: 't', toolCallId: 'c1', tool: 'place_order', status: 'OPEN',
@@ -33,6 +33,12 @@ function fold(events, turn = newTurn({ text: '订' })) {
   events.forEach((event, i) => applyEvent(turn, event, String(i + 1)));
   return turn;
 }
+
+test('a shortened context is one line, also when it is told again', () => {
+  const told = { type: 'CUSTOM', name: 'context_compressed', value: { how: 'summary', beforeTokens: 7000, afterTokens: 3000 } };
+  const turn = fold([asked[0], told, told]);
+  assert.deepEqual(turn.parts.map(({ type, how }) => [type, how]), [['note', 'summary']]);
+});
 
 test('an order from question to answer', () => {
   const turn = fold(asked);
@@ -114,4 +120,37 @@ test('stored messages become turns', () => {
   ]);
   assert.deepEqual(turns.map((t) => [t.text, t.status, t.parts.length]), [['菜单', 'done', 2], ['订', 'running', 0], ['停', 'cancelled', 0]]);
   assert.equal(turns[0].parts[0].status, 'FAILED');
+});
+
+const placeholder = '{"status":"OFFLOADED","taskId":"task-1","message":"still running"}';
+
+test('a call that goes on in the background is unfinished after its turn, until its task has ended', () => {
+  const turn = fold([
+    { type: 'RUN_STARTED', metadata: { agentmesh: { runId: 'run-1' } } },
+    { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'call_weather' },
+    { type: 'TOOL_CALL_RESULT', toolCallId: 'c1', content: placeholder, metadata: { agentmesh: { runId: 'run-1', status: 'OFFLOADED', taskId: 'task-1' } } },
+    { type: 'RUN_FINISHED', threadId: 't', runId: 'client' },
+  ]);
+  assert.equal(turn.status, 'done');
+  assert.equal(turn.parts[0].status, 'OFFLOADED');
+  const ended = { taskId: 'task-1', runId: 'run-1', callId: 'c1', status: 'FAILED', result: { error: { code: 'timeout' } } };
+  endTask(turn, ended);
+  assert.equal(turn.parts[0].status, 'FAILED');
+  assert.equal(turn.parts[0].result, '{"error":{"code":"timeout"}}');
+  const telling = fold([{ type: 'CUSTOM', name: 'task_ended', value: ended }], newTurn({ runId: 'run-2' }));
+  assert.equal(telling.tells, true, 'a run that nobody asked for says why it is there');
+  assert.equal(telling.parts.length, 0);
+});
+
+test('stored messages tell which calls went on in the background', () => {
+  const turns = turnsOf([
+    { id: '1', runId: 'run-1', runStatus: 'SUCCEEDED', role: 'user', content: 'go' },
+    { id: '2', runId: 'run-1', runStatus: 'SUCCEEDED', role: 'assistant', content: '', toolCalls: [{ id: 'c1', name: 'look', arguments: '{}' }] },
+    { id: '3', runId: 'run-1', runStatus: 'SUCCEEDED', role: 'tool', content: placeholder, toolCallId: 'c1' },
+    { id: '4', runId: 'run-2', runStatus: 'SUCCEEDED', role: 'hint', content: 'task task-1: look finished: {}' },
+    { id: '5', runId: 'run-2', runStatus: 'SUCCEEDED', role: 'assistant', content: 'it has ended' },
+  ]);
+  assert.deepEqual(turns.map(({ text, tells }) => [text, tells]), [['go', false], ['', true]]);
+  assert.equal(turns[0].parts[0].status, 'OFFLOADED');
+  assert.equal(turns[0].parts[0].taskId, 'task-1');
 });

@@ -19,6 +19,9 @@ const (
 	AfterCommit   Point = "order.commit.after"    // it is answered, and nothing here is written
 	BeforeResult  Point = "run.result.before"     // the result's transaction, which confirms an order
 	AfterResult   Point = "run.result.after"
+	AfterOffload  Point = "run.offload.after"  // the call goes on in the background
+	BeforeTaskEnd Point = "run.task.before"    // a task has its outcome, and nobody knows of it
+	AfterTaskEnd  Point = "run.task.after"     // its outcome is written, and nobody was told
 	ModelAnswered Point = "run.model.answered" // the answer is there, and not written
 	BeforeEnd     Point = "run.end.before"     // the transaction of the run's last event
 	AfterEnd      Point = "run.end.after"
@@ -34,7 +37,7 @@ const (
 func Points() []Point {
 	return []Point{
 		BeforeReserve, AfterReserve, BeforeAsk, AfterAsk, BeforeDecide, AfterDecide, CallStarted, BeforeCommit,
-		CatalogBefore, CatalogAfter, AfterCommit, BeforeResult, AfterResult, ModelAnswered, BeforeEnd, AfterEnd,
+		CatalogBefore, CatalogAfter, AfterCommit, BeforeResult, AfterResult, AfterOffload, BeforeTaskEnd, AfterTaskEnd, ModelAnswered, BeforeEnd, AfterEnd,
 		CancelWritten, BeforeDeliver, AfterDeliver, Recovering, StoreBefore, StoreAfter,
 	}
 }

@@ -73,7 +73,7 @@ CREATE TABLE invocations (
     receipt    TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL DEFAULT 0
-, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0);
+, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0, task_id TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX invocations_by_run ON invocations (run_n, round, position);
 
@@ -102,7 +102,7 @@ CREATE TABLE model_calls (
     error         TEXT NOT NULL,
     started_at    INTEGER NOT NULL,
     duration_ms   INTEGER NOT NULL
-);
+, estimated_tokens INTEGER NOT NULL DEFAULT 0);
 
 CREATE INDEX model_calls_by_run ON model_calls (run_n, round);
 
@@ -236,4 +236,43 @@ CREATE TABLE skill_installations (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (user_id, skill_id)
 ) WITHOUT ROWID;
+
+CREATE TABLE summaries (
+    n             INTEGER PRIMARY KEY,
+    run_n         INTEGER NOT NULL REFERENCES runs (n),
+    covers_n      INTEGER NOT NULL REFERENCES runs (n),
+    text          TEXT NOT NULL,
+    messages      INTEGER NOT NULL,
+    before_tokens INTEGER NOT NULL,
+    after_tokens  INTEGER NOT NULL,
+    created_at    INTEGER NOT NULL
+);
+
+CREATE INDEX summaries_by_run ON summaries (run_n, n);
+
+CREATE TABLE tasks (
+    n             INTEGER PRIMARY KEY,
+    id            TEXT NOT NULL UNIQUE,
+    origin        TEXT NOT NULL,
+    user_id       TEXT NOT NULL,
+    thread_id     TEXT NOT NULL,
+    run_n         INTEGER NOT NULL REFERENCES runs (n),
+    invocation_id TEXT NOT NULL UNIQUE,
+    state         TEXT NOT NULL,
+    delivered_run TEXT NOT NULL DEFAULT '',
+    cancel_reason TEXT NOT NULL DEFAULT '',
+    started_at    INTEGER NOT NULL,
+    ended_at      INTEGER NOT NULL DEFAULT 0,
+    owner         TEXT NOT NULL DEFAULT '',
+    epoch         INTEGER NOT NULL DEFAULT 0,
+    lease_until   INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE INDEX tasks_by_run ON tasks (run_n);
+
+CREATE INDEX tasks_by_user ON tasks (user_id, n);
+
+CREATE INDEX tasks_running ON tasks (n) WHERE ended_at = 0;
+
+CREATE INDEX tasks_untold ON tasks (user_id, thread_id, ended_at) WHERE ended_at > 0 AND delivered_run = '';
 

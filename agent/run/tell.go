@@ -1,0 +1,97 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"agentmesh/agent"
+	"agentmesh/app/platform/flow"
+	"agentmesh/capability"
+)
+
+// toTell adds the outcomes of ended tasks to a journal, as hints, and gives what the step writes that tells of them: the
+// hints, and an event for each task of another run. This run's own have theirs already.
+func (s *Service) toTell(j *agent.Journal) (told []agent.Told, news []agent.Event) {
+	now := s.deps.Now()
+	for _, t := range j.Untold {
+		hint := agent.Message{
+			ID: "told-" + t.ID, UserID: j.Run.UserID, ThreadID: j.Run.ThreadID, RunID: j.Run.ID,
+			Role: agent.Hint, Text: hintOf(t), CreatedAt: now,
+		}
+		told = append(told, agent.Told{TaskID: t.ID, Hint: hint})
+		j.Messages = append(j.Messages, hint)
+		if t.RunID != j.Run.ID {
+			news = append(news, agent.NewEvent(agent.TaskEnded, t.Data(), now))
+		}
+	}
+	j.Untold = nil
+	return told, news
+}
+
+// hintOf says how a task ended, in the words that the model reads. JSON keeps what a capability gave from looking like
+// the end of a hint.
+func hintOf(t agent.Task) string {
+	result := t.Result
+	if len(result) > ResultLimit {
+		result, _ = json.Marshal(cutResult(agent.Message{ID: t.InvocationID, Role: agent.Tool, Text: string(result)}, ResultLimit).Text)
+	}
+	body, err := json.Marshal(struct {
+		Arguments json.RawMessage `json:"arguments,omitempty"`
+		Result    json.RawMessage `json:"result,omitempty"`
+	}{t.Args, result})
+	if err != nil { // a capability gave something that is no JSON
+		body, _ = json.Marshal(map[string]string{"result": string(result)})
+	}
+	return "task " + t.ID + ": " + t.Capability + " " + ending(t.Status) + ": " + string(body)
+}
+
+func ending(s capability.Status) string {
+	switch s {
+	case capability.Succeeded:
+		return "finished"
+	case capability.Cancelled:
+		return "was cancelled"
+	case capability.Indeterminate:
+		return "ended, and it is not known whether it happened"
+	}
+	return "failed"
+}
+
+// tell has a conversation told of its ended tasks. A run of it that is open tells of them in its next round, or has this
+// asked again by its end; otherwise a run begins that does. It may be called at any time, by anybody.
+func (s *Service) tell(ctx context.Context, userID, threadID string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer stop()
+	untold, err := s.deps.Store.Untold(ctx, userID, threadID)
+	if err != nil {
+		flow.Log(ctx).Error().Err(err).Msg("ended tasks not looked for")
+	}
+	if len(untold) == 0 {
+		return
+	}
+	id := s.deps.NewID("run")
+	err = s.deps.Store.CreateTelling(ctx, agent.Run{
+		ID: id, ClientRunID: id, UserID: userID, ThreadID: threadID, TraceID: untold[0].TraceID, Origin: agent.ByTask, CreatedAt: s.deps.Now(),
+	})
+	switch {
+	case errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrStale):
+	case err != nil: // looked for again with the next heartbeat
+		flow.Log(ctx).Error().Err(err).Msg("ended tasks not told yet")
+	default:
+		s.active.schedule(id)
+	}
+}
+
+// tellAll has all conversations told of what nobody has told them: a process ended between an outcome and the telling.
+func (s *Service) tellAll(ctx context.Context) {
+	read, stop := context.WithTimeout(ctx, writeTime)
+	defer stop()
+	talks, err := s.deps.Store.UntoldTalks(read)
+	if err != nil {
+		flow.Log(ctx).Warn().Err(err).Msg("untold tasks not looked for")
+	}
+	for _, t := range talks {
+		s.tell(ctx, t.UserID, t.ThreadID)
+	}
+}
