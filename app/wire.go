@@ -169,6 +169,10 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	}
 	w.counts.readFrom(db)
 	pipeline = capability.NewPipeline(registry, countedLedger{db, w.counts, registry.Has}, w.now)
+	if err := registry.CheckRules(w.config.Policies); err != nil {
+		return nil, err
+	}
+	pipeline.Govern(w.config.Policies, db)
 	manifests, err := skills.Builtin()
 	if err != nil {
 		return nil, err
@@ -185,7 +189,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
 	})
 	deps := orchestrator.Deps{
-		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],
+		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Grants: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],
 		Relay: orders, Cancel: orders, Market: market, Registry: registry, Page: ui.Handler(), Ping: db.Ping, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()

@@ -88,6 +88,7 @@ type Deps struct {
 	Cancel        Canceller
 	Audit         Audit
 	Preferences   Preferences
+	Grants        agent.GrantStore
 	Agents        Agents
 	Spans         Spans
 	Relay         Relay

@@ -34,6 +34,8 @@ func (m *Module) routes(e *echo.Echo) {
 	api.GET("/traces/:id", m.getTrace)
 	api.GET("/preferences", m.listPreferences)
 	api.DELETE("/preferences/:id", m.forgetPreference)
+	api.GET("/grants", m.listGrants)
+	api.DELETE("/grants/:id", m.revokeGrant)
 	api.GET("/agents", m.listAgents)
 	api.GET("/capabilities", m.listCapabilities)
 	api.GET("/skill-marketplace", m.listSkills)

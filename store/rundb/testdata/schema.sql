@@ -15,7 +15,7 @@ CREATE TABLE audit_log (
     input         TEXT NOT NULL,
     output        TEXT NOT NULL,
     duration_ms   INTEGER NOT NULL
-, args_digest TEXT NOT NULL DEFAULT '', proposed_digest TEXT NOT NULL DEFAULT '');
+, args_digest TEXT NOT NULL DEFAULT '', proposed_digest TEXT NOT NULL DEFAULT '', rule TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX audit_by_run ON audit_log (user_id, run_id, n);
 
@@ -39,7 +39,7 @@ CREATE TABLE "confirmations" (
     decided_at    INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     deadline      INTEGER NOT NULL
-, kind TEXT NOT NULL DEFAULT 'confirm', attempt TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL DEFAULT '');
+, kind TEXT NOT NULL DEFAULT 'confirm', attempt TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL DEFAULT '', because TEXT NOT NULL DEFAULT '', suggestions TEXT NOT NULL DEFAULT '', remembered TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX confirmations_by_run ON confirmations (run_n, n);
 
@@ -57,6 +57,19 @@ CREATE TABLE conversations (
 ) WITHOUT ROWID;
 
 CREATE INDEX conversations_newest ON conversations (user_id, updated_at);
+
+CREATE TABLE grants (
+    n               INTEGER PRIMARY KEY,
+    id              TEXT NOT NULL UNIQUE,
+    user_id         TEXT NOT NULL,
+    capability      TEXT NOT NULL,
+    args            TEXT NOT NULL,
+    confirmation_id TEXT NOT NULL,
+    created_at      INTEGER NOT NULL,
+    revoked_at      INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE UNIQUE INDEX grants_active ON grants (user_id, capability, args) WHERE revoked_at = 0;
 
 CREATE TABLE invocations (
     id         TEXT PRIMARY KEY,
@@ -210,7 +223,7 @@ CREATE TABLE runs (
     head          INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     started_at    INTEGER NOT NULL DEFAULT 0,
-    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '',
+    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '', mode TEXT NOT NULL DEFAULT 'default',
     FOREIGN KEY (user_id, thread_id) REFERENCES conversations (user_id, id)
 );
 
