@@ -126,7 +126,7 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 	now := s.deps.Now()
 	r := agent.Run{
 		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
-		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, Mode: in.Mode, InputKey: in.key(), CreatedAt: now,
+		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, Mode: cmp.Or(in.Mode, capability.ModeDefault), InputKey: in.key(), CreatedAt: now,
 	}
 	message := agent.Message{
 		ID: cmp.Or(in.MessageID, s.deps.NewID("msg")), UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
