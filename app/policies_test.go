@@ -92,9 +92,9 @@ func TestPolicy_AskAndRemember(t *testing.T) {
 func TestPolicy_Explore(t *testing.T) {
 	t.Parallel()
 	m := meshtest.Start(t, meshtest.Options{})
-	for i, extra := range []string{`"mode":"explore",`, `"forwardedProps":{"mode":"explore"},`} {
+	for i, extra := range []string{`"forwardedProps":{},"mode":"explore"`, `"forwardedProps":{"mode":"explore"}`} {
 		thread := string(rune('a' + i))
-		body := strings.Replace(meshtest.Input(thread, "帮我订一份水煮牛肉。"), "{", "{"+extra, 1)
+		body := strings.Replace(meshtest.Input(thread, "帮我订一份水煮牛肉。"), `"forwardedProps":{}`, extra, 1)
 		resp := m.Open("ann", http.MethodPost, "/api/v1/runs", body, nil)
 		id := resp.Header.Get("X-Run-Id")
 		readAll(t, resp)
