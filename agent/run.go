@@ -113,6 +113,8 @@ type Origin string
 const (
 	ByAPI  Origin = "api"  // POST /api/v1/runs
 	ByAGUI Origin = "agui" // POST /agui, or a CopilotKit page
+
+	BySchedule Origin = "schedule" // the clock
 )
 
 // Usage counts tokens as the endpoint reported them.

@@ -18,6 +18,7 @@ import (
 	"agentmesh/agent/orchestrator"
 	"agentmesh/agent/order"
 	"agentmesh/agent/run"
+	"agentmesh/agent/schedule"
 	"agentmesh/agent/weather"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
@@ -188,8 +189,9 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		ConfirmationTTL: w.config.ConfirmationTTL, Leave: leaveTimes(),
 		Strict: w.config.Recovery == "fail", Bounds: run.DefaultBounds(),
 	})
+	schedules := schedule.New(schedule.Deps{Store: db, Runner: runs, Now: w.now, NewID: flow.NewID, Zone: w.config.TimeZone})
 	deps := orchestrator.Deps{
-		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Grants: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],
+		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Grants: db, Schedules: schedules, Agents: w.agentList(), Spans: w.spans["orchestrator"],
 		Relay: orders, Cancel: orders, Market: market, Registry: registry, Page: ui.Handler(), Ping: db.Ping, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()

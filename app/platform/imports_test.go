@@ -43,7 +43,8 @@ func allowed() map[string]string {
 		"agent/order":            "agent capability",
 		"agent/agui":             "agent capability",
 		"agent/trace":            "agent capability",
-		"agent/orchestrator":     "capability agent skills agent/run agent/order agent/agui agent/trace",
+		"agent/schedule":         "agent agent/run capability",
+		"agent/orchestrator":     "capability agent skills agent/run agent/order agent/agui agent/trace agent/schedule",
 		"agent/food":             "a2a mcp capability",
 		"agent/weather":          "a2a capability",
 		"mcp/catalog":            "mcp",
@@ -54,7 +55,7 @@ func allowed() map[string]string {
 		"capability/localtool":   "capability agent",
 		"capability/mcptool":     "capability mcp",
 		"capability/a2atool":     "capability a2a",
-		"store/rundb":            "store agent agent/order capability skills",
+		"store/rundb":            "store agent agent/order agent/schedule capability skills",
 		"store/catalogdb":        "store mcp/catalog",
 		"store/spandb":           "store",
 		"store/storetest":        "store",
@@ -75,6 +76,7 @@ func doors() map[string]string {
 		"github.com/modelcontextprotocol/go-sdk": "mcp",
 		"github.com/a2aproject/a2a-go/v2":        "a2a",
 		"github.com/google/jsonschema-go":        "capability",
+		"github.com/robfig/cron/v3":              "agent/schedule",
 	}
 }
 

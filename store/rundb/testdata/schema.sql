@@ -58,6 +58,20 @@ CREATE TABLE conversations (
 
 CREATE INDEX conversations_newest ON conversations (user_id, updated_at);
 
+CREATE TABLE fires (
+    schedule_n INTEGER NOT NULL REFERENCES schedules (n),
+    due_at     INTEGER NOT NULL,
+    status     TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    run_id     TEXT NOT NULL,
+    thread_id  TEXT NOT NULL,
+    message    TEXT NOT NULL,
+    at         INTEGER NOT NULL,
+    PRIMARY KEY (schedule_n, due_at)
+) WITHOUT ROWID;
+
+CREATE INDEX fires_open ON fires (schedule_n, due_at) WHERE status = 'DUE';
+
 CREATE TABLE grants (
     n               INTEGER PRIMARY KEY,
     id              TEXT NOT NULL UNIQUE,
@@ -238,6 +252,25 @@ CREATE INDEX runs_by_trace ON runs (user_id, trace_id, n);
 CREATE UNIQUE INDEX runs_one_active ON runs (user_id, thread_id) WHERE state > 0 AND state < 10;
 
 CREATE INDEX runs_open ON runs (n) WHERE state < 10;
+
+CREATE TABLE schedules (
+    n            INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    user_id      TEXT NOT NULL,
+    name         TEXT NOT NULL,
+    cron         TEXT NOT NULL,
+    time_zone    TEXT NOT NULL,
+    message      TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    enabled      INTEGER NOT NULL,
+    due_at       INTEGER NOT NULL,
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL
+);
+
+CREATE INDEX schedules_by_user ON schedules (user_id, n);
+
+CREATE INDEX schedules_due ON schedules (due_at) WHERE due_at > 0;
 
 CREATE TABLE skill_installations (
     user_id    TEXT NOT NULL,
