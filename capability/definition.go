@@ -69,6 +69,7 @@ type Call struct {
 	RunID    string
 	Source   string // who calls: "model", "order"
 	Mode     Mode   // of the run
+	Off      bool   // the person has turned off the skill that brought it, or it lacks a permission
 	Rule     string // once admitted: the rule of the policy that let it through
 }
 

@@ -113,6 +113,9 @@ type judgement func(ctx context.Context, d Definition, call Call) (Verdict, erro
 
 // judge asks the policy. Grants are read only where they could silence a question.
 func (p *Pipeline) judge(ctx context.Context, d Definition, call Call) (Verdict, error) {
+	if call.Off {
+		return Verdict{Effect: Deny, Rule: ruleSkill, Reason: "the skill that has " + d.Name + " is turned off"}, nil
+	}
 	v := Judge(d, call.Args, call.Mode, p.rules, nil)
 	if v.Fixed || v.Effect != Ask && v.Rule != ruleUnattended || p.grants == nil {
 		return v, nil

@@ -49,6 +49,7 @@ func (r Rule) Name() string {
 
 // What stands for a rule where none decided.
 const (
+	ruleSkill      = "skill"
 	ruleDefinition = "definition"
 	ruleReadOnly   = "read-only"
 	ruleDefault    = "default"
@@ -67,7 +68,7 @@ type Verdict struct {
 // ByRule tells whether a rule decided, and not the definition or the mode.
 func (v Verdict) ByRule() bool {
 	switch v.Rule {
-	case ruleDefinition, ruleReadOnly, ruleDefault, ruleExplore, ruleUnattended:
+	case ruleSkill, ruleDefinition, ruleReadOnly, ruleDefault, ruleExplore, ruleUnattended:
 		return false
 	}
 	return true

@@ -8,6 +8,7 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/capability"
+	"agentmesh/skills"
 )
 
 // rememberable refuses to remember an answer as what its question does not suggest.
@@ -34,6 +35,16 @@ func suggestion(c agent.Confirmation, id string) (agent.Suggestion, bool) {
 		return agent.Suggestion{}, false
 	}
 	return c.Suggestions[i], true
+}
+
+// switchedOff tells whether no skill that is on for this person, with its permissions granted, has the tool any more:
+// skills are switched while runs go on (D-113).
+func (s *Service) switchedOff(ctx context.Context, r agent.Run, tool string) (bool, error) {
+	on, _, err := s.deps.Market.Enabled(ctx, r.UserID)
+	if err != nil {
+		return false, err
+	}
+	return slices.Contains(r.Tools, tool) && !slices.ContainsFunc(on, func(m skills.Manifest) bool { return slices.Contains(m.Capabilities, tool) }), nil
 }
 
 // granted makes the grant that a yes comes with.

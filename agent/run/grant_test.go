@@ -10,6 +10,7 @@ import (
 	"agentmesh/agent/run"
 	"agentmesh/app/platform/fault"
 	"agentmesh/capability"
+	"agentmesh/skills"
 )
 
 // governed puts the calls of a world under rules.
@@ -163,4 +164,20 @@ func TestMode(t *testing.T) {
 			want(t, "its rule", records[0].Rule, "mode "+string(mode))
 		})
 	}
+}
+
+// TestSkillTurnedOff: a tool whose skill is turned off while the run goes on is denied.
+func TestSkillTurnedOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.script(turn{do: func(ctx context.Context, _ func(string)) (agent.Answer, error) {
+		off := skills.Installation{UserID: "ann", SkillID: "test.buy", Version: "1.0.0", Installed: true, UpdatedAt: time.Now()}
+		return agent.Answer{Calls: []agent.ToolCall{call("c1", "note", `{}`)}, Complete: true}, w.db.SaveInstallation(ctx, off)
+	}})
+	r := w.send("t1", "buy")
+	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
+	inv := w.journal(r.ID).Invocations[0]
+	want(t, "the call", inv.Status, capability.Denied)
+	want(t, "its rule", inv.Receipt.Rule, "skill")
+	want(t, "noted", w.tools.count("note"), 0)
 }

@@ -104,6 +104,10 @@ func (s *Service) advance(ctx context.Context, r agent.Run, inv agent.Invocation
 
 // admit takes a proposed call through the first half of the pipeline.
 func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
+	var err error
+	if call.Off, err = s.switchedOff(ctx, r, inv.Name); err != nil && ctx.Err() == nil {
+		return err
+	}
 	a := s.deps.Pipeline.Admit(ctx, s.deps.Registry.Toolkit(r.Tools), call)
 	if ctx.Err() != nil {
 		return nil // decided anew by whoever goes on with the run
