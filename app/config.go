@@ -113,7 +113,7 @@ func settings(c *Config) []setting {
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
-		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
+		truth("", "DEMO_TOOLS_ENABLED", "show the demonstration tools: web_search, which is simulated, and execute_python, which runs Starlark in a sandbox", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
 		secret("AGENTMESH_API_KEYS", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
 		secret("AGENTMESH_KEY", "your own key, which commands such as trace send where keys are configured", &c.Key),

@@ -27,6 +27,7 @@ import (
 	"agentmesh/capability/a2atool"
 	"agentmesh/capability/localtool"
 	"agentmesh/capability/mcptool"
+	"agentmesh/capability/starlarktool"
 	"agentmesh/mcp"
 	"agentmesh/mcp/catalog"
 	"agentmesh/skills"
@@ -174,7 +175,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		return nil, err
 	}
 	pipeline.Govern(w.config.Policies, db)
-	manifests, err := skills.Builtin()
+	manifests, err := skills.Builtin(w.config.DemoTools)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +237,7 @@ func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Servi
 	definitions = append(definitions, w.foodTools(foodAgent, orders)...)
 	definitions = append(definitions,
 		a2atool.Weather(w.agentClient("weather")), a2atool.Quote(foodAgent), a2atool.Intent(foodAgent),
-		localtool.WebSearch(w.config.DemoTools), localtool.ExecutePython(w.config.DemoTools),
+		localtool.WebSearch(w.config.DemoTools), starlarktool.ExecutePython(w.config.DemoTools, sandbox),
 	)
 	return capability.NewRegistry(append(definitions, w.capabilities...)...)
 }
