@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -19,5 +21,20 @@ func TestDemoTools(t *testing.T) {
 		if declared := get(t, m, "/agui/capabilities"); strings.Contains(declared, "execute_python") != on || strings.Contains(declared, "web_search") != on {
 			t.Errorf("switched on %v: got %s", on, declared)
 		}
+	}
+}
+
+// TestSandbox: the program's own binary is the child process in which execute_python runs.
+func TestSandbox(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "sandbox")
+	cmd.Env, cmd.Stdin = []string{}, strings.NewReader("print('水煮牛肉')\n6 * 7")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantWords(t, "the output", string(out), `"printed":"水煮牛肉\n"`, `"result":"42"`)
+	if _, help, _ := run("--help"); strings.Contains(help, "sandbox") {
+		t.Error("the command is for the program itself, yet help shows it")
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,8 +28,7 @@ type runner struct {
 
 	mu    sync.Mutex
 	began []string
-	fail  error  // of the next Create
-	after func() // once a run is stored
+	fail  error // of the next Create
 	made  []run.Input
 }
 
@@ -49,9 +50,6 @@ func (r *runner) Create(ctx context.Context, in run.Input) (agent.Run, error) {
 	}
 	if err == nil {
 		r.made = append(r.made, in)
-		if r.after != nil {
-			r.after()
-		}
 	}
 	return made, err
 }
@@ -62,10 +60,23 @@ func (r *runner) Begin(runID string) {
 	r.began = append(r.began, runID)
 }
 
+func (r *runner) failing(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = err
+}
+
+// set gives the runs that were set going.
+func (r *runner) set() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.began)
+}
+
 func (r *runner) inputs() []run.Input {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]run.Input(nil), r.made...)
+	return slices.Clone(r.made)
 }
 
 func must(t *testing.T, err error) {
@@ -138,8 +149,8 @@ func TestFires(t *testing.T) {
 		pass(49 * time.Hour)
 		wantFires(t, db, sch.ID, "01T08:30 STARTED, 02T08:30 STARTED")
 		in := r.inputs()
-		if len(in) != 2 || in[0].Origin != agent.BySchedule || in[0].Mode != capability.ModeUnattended || in[0].ThreadID != in[1].ThreadID || len(r.began) != 2 {
-			t.Errorf("got %+v, begun %v", in, r.began)
+		if len(in) != 2 || in[0].Origin != agent.BySchedule || in[0].Mode != capability.ModeUnattended || in[0].ThreadID != in[1].ThreadID || len(r.set()) != 2 {
+			t.Errorf("got %+v, begun %v", in, r.set())
 		}
 		fresh, off := schedule.Fresh, false
 		_, err := s.Change(context.Background(), "ann", sch.ID, schedule.Draft{Conversation: &fresh})
@@ -218,11 +229,11 @@ func TestTwoProcesses(t *testing.T) {
 // brokenStore fails to say what became of a fire, as a process does that ends between the two.
 type brokenStore struct {
 	*rundb.DB
-	broken bool
+	broken atomic.Bool
 }
 
 func (b *brokenStore) CloseFire(ctx context.Context, f schedule.Fire) error {
-	if b.broken {
+	if b.broken.Load() {
 		return errors.New("the process ended")
 	}
 	return b.DB.CloseFire(ctx, f)
@@ -232,8 +243,8 @@ func (b *brokenStore) CloseFire(ctx context.Context, f schedule.Fire) error {
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	for name, broke := range map[string]func(*brokenStore, *runner){
-		"before_the_run": func(_ *brokenStore, r *runner) { r.fail = errors.New("the process ended") },
-		"after_the_run":  func(b *brokenStore, _ *runner) { b.broken = true },
+		"before_the_run": func(_ *brokenStore, r *runner) { r.failing(errors.New("the process ended")) },
+		"after_the_run":  func(b *brokenStore, _ *runner) { b.broken.Store(true) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -247,7 +258,7 @@ func TestCrash(t *testing.T) {
 				stop()
 				wantFires(t, db, sch.ID, "01T08:30 DUE")
 				pass(time.Hour) // later than any grace: the fire was claimed in time
-				b.broken = false
+				b.broken.Store(false)
 				changed := "what is there to drink?"
 				_, err := s.Change(context.Background(), "ann", sch.ID, schedule.Draft{Message: &changed})
 				must(t, err)
@@ -275,7 +286,7 @@ func TestOpenQuestion(t *testing.T) {
 		pass(9 * time.Hour)
 		list, err := s.Fires(context.Background(), sch.ID, 1)
 		must(t, err)
-		if len(list) != 1 || list[0].Status != schedule.Skipped || !strings.Contains(list[0].Reason, "conf-1") || len(r.began) != 0 {
+		if len(list) != 1 || list[0].Status != schedule.Skipped || !strings.Contains(list[0].Reason, "conf-1") || len(r.set()) != 0 {
 			t.Errorf("got %+v", list)
 		}
 	})
@@ -320,7 +331,7 @@ func TestRunNow(t *testing.T) {
 	sch, err := s.Create(t.Context(), "ann", schedule.Draft{Name: text("n"), Cron: text("* * * * *"), Message: text("m"), Enabled: &off})
 	must(t, err)
 	f, err := s.RunNow(t.Context(), "ann", sch.ID)
-	if err != nil || f.Status != schedule.Started || f.RunID == "" || len(r.began) != 1 {
+	if err != nil || f.Status != schedule.Started || f.RunID == "" || len(r.set()) != 1 {
 		t.Errorf("got %+v, %v", f, err)
 	}
 	for _, err := range []error{

@@ -60,7 +60,13 @@ func inChild(cmd *exec.Cmd, code string) (json.RawMessage, error) {
 	return nil, fault.Wrap(err, fault.Internal, "the program's process ended without an answer")
 }
 
-// outOfMemory tells whether a Go program died since the kernel gave it no more memory.
+// outOfMemory tells whether a Go program died since the kernel gave it no more memory. With the race detector it says
+// so in other words.
 func outOfMemory(stderr string) bool {
-	return strings.Contains(stderr, "out of memory") || strings.Contains(stderr, "cannot allocate memory")
+	for _, words := range []string{"out of memory", "cannot allocate memory", "address space", "ThreadSanitizer"} {
+		if strings.Contains(stderr, words) {
+			return true
+		}
+	}
+	return false
 }
