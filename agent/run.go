@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"time"
+
+	"agentmesh/capability"
 )
 
 // Status is a run's state (D-39). The numbers are stored: below Succeeded a run is open.
@@ -93,7 +95,8 @@ type Run struct {
 	Tools        []string // offered in this run
 	Modern       bool     // the client named a protocolVersion
 	Origin       Origin
-	InputKey     string // names the input for good; empty when its client did not. Written, never read back
+	Mode         capability.Mode // how much it may do by itself
+	InputKey     string          // names the input for good; empty when its client did not. Written, never read back
 	Active       time.Duration
 	CancelReason FinishReason // set once somebody asked to cancel
 	CreatedAt    time.Time
@@ -108,9 +111,10 @@ type Origin string
 
 // The origins of runs so far.
 const (
-	ByAPI  Origin = "api"  // POST /api/v1/runs
-	ByAGUI Origin = "agui" // POST /agui, or a CopilotKit page
-	ByTask Origin = "task" // the end of a task of which no run has told
+	ByAPI      Origin = "api"      // POST /api/v1/runs
+	ByAGUI     Origin = "agui"     // POST /agui, or a CopilotKit page
+	ByTask     Origin = "task"     // the end of a task of which no run has told
+	BySchedule Origin = "schedule" // the clock
 )
 
 // Usage counts tokens as the endpoint reported them.

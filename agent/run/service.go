@@ -103,6 +103,7 @@ type Input struct {
 	Text        string
 	Modern      bool
 	Origin      agent.Origin
+	Mode        capability.Mode // empty: the default one
 }
 
 // key names an input, so that it is known when it comes again: all that a client repeats when it sends it
@@ -134,7 +135,7 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 	now := s.deps.Now()
 	r := agent.Run{
 		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
-		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, InputKey: in.key(), CreatedAt: now,
+		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, Mode: cmp.Or(in.Mode, capability.ModeDefault), InputKey: in.key(), CreatedAt: now,
 	}
 	message := agent.Message{
 		ID: cmp.Or(in.MessageID, s.deps.NewID("msg")), UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
