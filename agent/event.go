@@ -70,6 +70,7 @@ type (
 	MessageData struct {
 		MessageID string `json:"messageId"`
 		Text      string `json:"text,omitempty"`
+		Reasoning string `json:"reasoning,omitempty"`
 		Abandoned bool   `json:"abandoned,omitempty"`
 	}
 	// CallData is a proposed or started call, or its result.

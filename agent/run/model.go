@@ -119,8 +119,8 @@ func (r *round) answered(ctx context.Context, a agent.Answer) agent.Step {
 	step := r.step(a, now)
 	step.Messages = []agent.Message{r.message(a.Text, now)}
 	step.Messages[0].Calls = a.Calls
-	if a.Text != "" {
-		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: r.messageID, Text: a.Text}, now))
+	if a.Text != "" || a.Reasoning != "" {
+		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: r.messageID, Text: a.Text, Reasoning: a.Reasoning}, now))
 	}
 	for i, call := range a.Calls {
 		inv := r.proposed(call, i, now)

@@ -42,6 +42,7 @@ func allowed() map[string]string {
 		"agent/run":              "agent capability skills",
 		"agent/order":            "agent capability",
 		"agent/agui":             "agent",
+		"agent/agui/aguicheck":   "",
 		"agent/trace":            "agent capability",
 		"agent/orchestrator":     "capability agent skills agent/run agent/order agent/agui agent/trace",
 		"agent/food":             "a2a mcp capability",
@@ -81,7 +82,7 @@ func doors() map[string]string {
 const module = "agentmesh"
 
 // testOnly are the folders that only tests may import.
-func testOnly() []string { return []string{"app/meshtest", "store/storetest"} }
+func testOnly() []string { return []string{"app/meshtest", "store/storetest", "agent/agui/aguicheck"} }
 
 // pkg is what go list tells of a package.
 type pkg struct {
