@@ -117,12 +117,14 @@ func breaches(packages []pkg, allowed, doors map[string]string) []string {
 	return slices.Compact(out)
 }
 
+func forTests(name string) bool {
+	return slices.ContainsFunc(testOnly(), func(folder string) bool { return name == folder || below(name, folder) })
+}
+
 // mayImport judges an import that is not a test's. Tests may join any packages of ours.
 func mayImport(name, rule, path string) bool {
-	for _, folder := range testOnly() {
-		if path == folder || below(path, folder) {
-			return name == folder || below(name, folder)
-		}
+	if forTests(path) {
+		return forTests(name)
 	}
 	switch {
 	case path == name || below(path, "app/platform"):
