@@ -72,6 +72,8 @@ const (
 	ByUser        FinishReason = "cancelled_by_user"
 	ClientLeft    FinishReason = "client_left"
 	Restarted     FinishReason = "restarted"
+	ByClientTool  FinishReason = "client_tool" // calls of tools that the client runs are left to it
+	ByExternal    FinishReason = "external"    // calls are left to whoever serves them outside
 	Broken        FinishReason = "error"
 )
 
@@ -93,6 +95,8 @@ type Run struct {
 	Tools        []string // offered in this run
 	Modern       bool     // the client named a protocolVersion
 	Origin       Origin
+	Client       Client // whose input it is
+	Continues    string // the run whose calls were answered, when this one goes on from there
 	InputKey     string // names the input for good; empty when its client did not. Written, never read back
 	Active       time.Duration
 	CancelReason FinishReason // set once somebody asked to cancel
@@ -111,6 +115,8 @@ const (
 	ByAPI  Origin = "api"  // POST /api/v1/runs
 	ByAGUI Origin = "agui" // POST /agui, or a CopilotKit page
 	ByTask Origin = "task" // the end of a task of which no run has told
+
+	ByAnswer Origin = "answer" // POST /api/v1/runs/{id}/results
 )
 
 // Usage counts tokens as the endpoint reported them.

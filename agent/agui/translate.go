@@ -8,6 +8,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
 )
 
 // Translator says what the entries of a run's log mean in AG-UI. It knows nothing of a stream: what is open in one,
@@ -135,6 +136,9 @@ func callEnded(e agent.Event) ([]Event, error) {
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
 	}
+	if d.Kind == string(capability.Client) && d.Stage == string(capability.StageAnswer) {
+		return nil, nil // the client has said so itself
+	}
 	about := aboutCall(d)
 	about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
 	if d.TaskID != "" {
@@ -143,7 +147,7 @@ func callEnded(e agent.Event) ([]Event, error) {
 	if len(d.EditedArgs) > 0 {
 		about["editedArgs"] = d.EditedArgs
 	}
-	return []Event{{Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: string(d.Result), about: about}}, nil
+	return []Event{{Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: agent.AnswerWords(capability.Stage(d.Stage), d.Result), about: about}}, nil
 }
 
 // Question adds to a confirmation's JSON how many seconds are left, so that a client's clock does not
@@ -167,6 +171,9 @@ func runEnded(e agent.Event) ([]Event, error) {
 		return nil, err
 	}
 	last := Event{Type: RunFinished, Usage: usageOf(d), about: map[string]any{"finishReason": d.Reason}}
+	if len(d.Pending) > 0 {
+		last.Outcome = &Outcome{Type: outcomeSuccess, PendingToolCallIDs: d.Pending}
+	}
 	switch d.Status {
 	case agent.Cancelled.String():
 		last.Outcome = &Outcome{Type: outcomeCancelled}

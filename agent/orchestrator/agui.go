@@ -41,15 +41,19 @@ func (m *Module) startRun(c echo.Context) error {
 	return nil
 }
 
-// create stores the input's last message and its PENDING run, or gives the run that it made before.
+// create stores what an input says and its PENDING run, or gives the run that it made before.
 func (m *Module) create(c echo.Context, in agui.RunAgentInput, origin agent.Origin) (agent.Run, error) {
-	message, err := in.Last()
+	turn, err := in.Turn()
+	if err != nil {
+		return agent.Run{}, err
+	}
+	client, err := in.Client()
 	if err != nil {
 		return agent.Run{}, err
 	}
 	r, err := m.deps.Engine.Create(c.Request().Context(), run.Input{
-		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
-		Text: message.Text, Modern: in.ProtocolVersion != "", Origin: origin,
+		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: turn.Message.ID, Text: turn.Message.Text,
+		Answers: turn.Answers, Client: client, Modern: in.ProtocolVersion != "", Origin: origin,
 	})
 	if err != nil {
 		return r, err

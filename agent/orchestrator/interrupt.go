@@ -27,7 +27,7 @@ func (m *Module) runStandard(c echo.Context) error {
 	}
 	r, err := m.create(c, in, agent.ByAGUI)
 	var open *run.OpenConfirmationError
-	if errors.As(err, &open) {
+	if errors.As(err, &open) || errors.Is(err, run.ErrNothingWaits) {
 		return m.interruptAgain(c, in)
 	}
 	if err != nil {
@@ -263,7 +263,7 @@ func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 		return err
 	}
 	for _, inv := range j.Invocations {
-		if !inv.Status.Settled() && inv.Status != "ASKING" {
+		if !inv.Status.Settled() && !inv.Status.Waits() {
 			return nil // another call is at work
 		}
 	}

@@ -124,8 +124,7 @@ func (r *round) answered(ctx context.Context, a agent.Answer) agent.Step {
 	}
 	for i, call := range a.Calls {
 		inv := r.proposed(call, i, now)
-		d, _ := r.s.deps.Pipeline.Lookup(call.Name)
-		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, callData(inv, d.Kind), now))
+		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, callData(inv, r.s.kindOf(r.j.Run, call.Name)), now))
 		if len(r.j.Invocations)+i < r.s.config.Bounds.Calls {
 			step.Invocations = append(step.Invocations, inv)
 			continue

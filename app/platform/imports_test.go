@@ -41,7 +41,7 @@ func allowed() map[string]string {
 		"skills":                 "capability",
 		"agent/run":              "agent capability skills",
 		"agent/order":            "agent capability",
-		"agent/agui":             "agent",
+		"agent/agui":             "agent capability",
 		"agent/agui/aguicheck":   "",
 		"agent/trace":            "agent capability",
 		"agent/orchestrator":     "capability agent skills agent/run agent/order agent/agui agent/trace",
