@@ -22,10 +22,15 @@ func FuzzWriter(f *testing.F) {
 		r := theRun()
 		r.Modern = modern
 		w, c := agui.NewWriter(r), aguicheck.New(modern)
-		script, rest := script[:min(len(script), 100)], text
+		script, rest, longer := script[:min(len(script), 100)], text, 2 // long events take most of the time
 		for _, b := range script {
 			n := min(int(b/40)+1, len(rest))
-			e := eventOf(b, rest[:n], text)
+			said := text
+			if b > 235 && longer > 0 {
+				said = strings.Repeat(text, 1+(300<<10)/max(1, len(text)))
+				longer--
+			}
+			e := eventOf(b, rest[:n], said)
 			if e.Type == agui.TextMessageContent {
 				rest = rest[n:]
 			}
@@ -47,12 +52,8 @@ func FuzzWriter(f *testing.F) {
 }
 
 // eventOf makes an event: b picks its kind and its ids.
-func eventOf(b byte, piece, text string) agui.Event {
+func eventOf(b byte, piece, long string) agui.Event {
 	id := string('a' + rune(b/20%3))
-	long := text
-	if b > 235 {
-		long = strings.Repeat(text, 1+(300<<10)/max(1, len(text)))
-	}
 	e := agui.Event{MessageID: id, ToolCallID: id, StepName: id, ToolCallName: "look", Name: id, Delta: piece}
 	e.Type = []string{
 		agui.RunStarted, agui.StepStarted, agui.StepFinished, agui.TextMessageStart, agui.TextMessageContent, agui.TextMessageEnd, agui.ToolCallStart,
