@@ -13,7 +13,9 @@ type EventType string
 const (
 	RunStarted           EventType = "run_started"
 	SkillsRouted         EventType = "skills_routed"
+	HintGiven            EventType = "hint_given"
 	ModelCalled          EventType = "model_called"
+	ReasoningEnded       EventType = "reasoning_ended"
 	MessageEnded         EventType = "message_ended"
 	ModelAnswered        EventType = "model_answered"
 	CallProposed         EventType = "call_proposed"
@@ -67,11 +69,10 @@ type (
 		Model     string `json:"model,omitempty"`
 		Usage     Usage  `json:"usage"`
 	}
-	// MessageData ends an assistant message.
+	// MessageData is the whole text of an assistant message, of what was thought before it, or of a hint.
 	MessageData struct {
 		MessageID string `json:"messageId"`
 		Text      string `json:"text,omitempty"`
-		Reasoning string `json:"reasoning,omitempty"`
 		Abandoned bool   `json:"abandoned,omitempty"`
 	}
 	// CallData is a proposed or started call, or its result.
@@ -81,6 +82,7 @@ type (
 		MessageID    string          `json:"messageId,omitempty"`
 		Name         string          `json:"name"`
 		Args         json.RawMessage `json:"args,omitempty"`
+		Extra        json.RawMessage `json:"extra,omitempty"`      // of a proposal: what the endpoint wants back with it
 		EditedArgs   json.RawMessage `json:"editedArgs,omitempty"` // of a result: what ran, where a person edited it
 		Kind         string          `json:"kind,omitempty"`
 		Status       string          `json:"status,omitempty"`

@@ -62,8 +62,7 @@ type Step struct {
 	Tools        []string      // with a Lease
 	At           time.Time
 
-	Events        []Event
-	Messages      []Message
+	Events        []Event        // the messages that they tell of are written with them (Transcript)
 	Invocations   []Invocation   // inserted, or advanced while not final
 	Confirmations []Confirmation // opened
 	Closed        []Confirmation // closed because the run ended, if they are still open

@@ -200,7 +200,10 @@ func pieceOf(b byte) piece {
 	case 4:
 		return piece{kind: agent.CallStarted, data: agent.CallData{InvocationID: "i" + id, CallID: id, Name: "look"}}
 	case 5:
-		return piece{kind: agent.MessageEnded, data: agent.MessageData{MessageID: id, Text: "x", Reasoning: "so"}}
+		if b > 120 {
+			return piece{kind: agent.ReasoningEnded, data: agent.MessageData{MessageID: id, Text: "so"}}
+		}
+		return piece{kind: agent.MessageEnded, data: agent.MessageData{MessageID: id, Text: "x"}}
 	case 6:
 		return piece{kind: agent.CallProposed, data: agent.CallData{InvocationID: "i" + id, CallID: id, Name: "look", Args: json.RawMessage(`{}`)}}
 	case 7:

@@ -60,6 +60,8 @@ func (t Translator) translate(e agent.Event) ([]Event, error) {
 		return modelRound(e)
 	case agent.MessageEnded:
 		return messageEnded(e)
+	case agent.ReasoningEnded:
+		return reasoningEnded(e)
 	case agent.CallProposed:
 		return callProposed(e)
 	case agent.CallOffloaded, agent.CallEnded:
@@ -98,6 +100,16 @@ func modelRound(e agent.Event) ([]Event, error) {
 // reasoningSuffix makes the id of what a model thought of that of the message that it became.
 const reasoningSuffix = "-reasoning"
 
+// reasoningEnded shows what a model thought before it answered, as a message of its own and never as text.
+func reasoningEnded(e agent.Event) ([]Event, error) {
+	var d agent.MessageData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, err
+	}
+	id := d.MessageID + reasoningSuffix
+	return []Event{{Type: ReasoningMessageContent, MessageID: id, Delta: d.Text}, {Type: ReasoningEnd, MessageID: id}}, nil
+}
+
 func messageEnded(e agent.Event) ([]Event, error) {
 	var d agent.MessageData
 	if err := json.Unmarshal(e.Data, &d); err != nil {
@@ -107,12 +119,7 @@ func messageEnded(e agent.Event) ([]Event, error) {
 	if d.Abandoned { // so that a page can show that this text was never finished
 		end.about = map[string]any{"abandoned": true}
 	}
-	thought := d.MessageID + reasoningSuffix
-	return []Event{
-		{Type: ReasoningMessageContent, MessageID: thought, Delta: d.Reasoning},
-		{Type: ReasoningEnd, MessageID: thought},
-		end,
-	}, nil
+	return []Event{end}, nil
 }
 
 func aboutCall(d agent.CallData) map[string]any {

@@ -79,12 +79,11 @@ type follower struct {
 	runID string
 	yield func(Update, error) bool
 
-	seq       int64
-	chars     int    // characters seen of the open message
-	startSeq  int64  // the number of the event that called for it
-	messageID string // the open message
-	ended     bool
-	stopped   bool
+	seq     int64
+	said    agent.Transcript // since the watcher came
+	chars   int              // characters seen of the message that is being written
+	ended   bool
+	stopped bool
 }
 
 // follow tells whether the run has ended.
@@ -108,7 +107,7 @@ func (f *follower) follow(ctx context.Context) bool {
 			f.yield(Update{}, err)
 			return false
 		}
-		if f.messageID != "" && f.messageID == messageID && !f.show(said) {
+		if w := f.said.Writing(); w.MessageID != "" && w.MessageID == messageID && !f.show(w, said) {
 			return false
 		}
 		select {
@@ -137,22 +136,14 @@ func (f *follower) resume(ctx context.Context) error {
 	if len(events) == 0 || events[0].Seq != f.seq {
 		return fault.New(fault.Invalid, "the run has no event %d", f.seq)
 	}
-	seen := f.chars
-	f.chars = 0
 	switch events[0].Type {
 	case agent.ModelCalled:
-		f.begin(events[0], seen)
+		return f.said.Apply(events[0])
 	case agent.RunEnded:
 		f.ended = true
 	}
+	f.chars = 0
 	return nil
-}
-
-// begin takes in the call of a model whose message may follow, and of which so many characters were seen.
-func (f *follower) begin(e agent.Event, seen int) {
-	var asked agent.ModelData
-	_ = json.Unmarshal(e.Data, &asked)
-	f.messageID, f.startSeq, f.chars = asked.MessageID, e.Seq, seen
 }
 
 func (f *follower) readEvents(ctx context.Context) error {
@@ -161,37 +152,42 @@ func (f *follower) readEvents(ctx context.Context) error {
 		return fmt.Errorf("follow run %s: %w", f.runID, err)
 	}
 	for _, e := range events {
-		if f.stopped = !f.event(e); f.stopped {
-			return nil
+		if err := f.event(e); err != nil || f.stopped {
+			return err
 		}
 	}
 	return nil
 }
 
 // event shows an event; before a message's end, what is missing of its text.
-func (f *follower) event(e agent.Event) bool {
+func (f *follower) event(e agent.Event) error {
+	open := f.said.Writing()
+	if err := f.said.Apply(e); err != nil {
+		return fmt.Errorf("follow run %s: %w", f.runID, err)
+	}
 	switch e.Type {
 	case agent.ModelCalled:
-		f.begin(e, 0)
+		f.chars = 0
 	case agent.MessageEnded:
-		var m agent.MessageData
-		_ = json.Unmarshal(e.Data, &m)
-		if f.messageID != m.MessageID { // the log of an older program
-			f.messageID, f.startSeq, f.chars = m.MessageID, f.seq, 0
+		var ended agent.MessageData
+		_ = json.Unmarshal(e.Data, &ended) // it was read just now
+		if open.MessageID != ended.MessageID { // the log of an older program
+			open, f.chars = agent.Writing{MessageID: ended.MessageID, Seq: f.seq}, 0
 		}
-		if !f.show(m.Text) {
-			return false
+		if !f.show(open, ended.Text) {
+			return nil
 		}
-		f.messageID, f.chars = "", 0
+		f.chars = 0
 	case agent.RunEnded:
 		f.ended = true
 	}
 	f.seq = e.Seq
-	return f.yield(Update{At: Cursor{Seq: e.Seq}, Event: &e}, nil)
+	f.stopped = !f.yield(Update{At: Cursor{Seq: e.Seq}, Event: &e}, nil)
+	return nil
 }
 
-// show gives the part of the open message's text that this watcher has not seen.
-func (f *follower) show(said string) bool {
+// show gives the part of a message's text that this watcher has not seen.
+func (f *follower) show(w agent.Writing, said string) bool {
 	rest := said
 	for range f.chars {
 		_, size := utf8.DecodeRuneInString(rest)
@@ -201,13 +197,13 @@ func (f *follower) show(said string) bool {
 		return true
 	}
 	f.chars += utf8.RuneCountInString(rest)
-	f.stopped = !f.yield(Update{At: f.place(), MessageID: f.messageID, Delta: rest}, nil)
+	f.stopped = !f.yield(Update{At: Cursor{Seq: w.Seq, Chars: f.chars}, MessageID: w.MessageID, Delta: rest}, nil)
 	return !f.stopped
 }
 
 func (f *follower) place() Cursor {
 	if f.chars > 0 {
-		return Cursor{Seq: f.startSeq, Chars: f.chars}
+		return Cursor{Seq: f.said.Writing().Seq, Chars: f.chars}
 	}
 	return Cursor{Seq: f.seq}
 }

@@ -117,14 +117,17 @@ func (r *round) record(ctx context.Context, a agent.Answer) error {
 func (r *round) answered(ctx context.Context, a agent.Answer) agent.Step {
 	now := r.s.deps.Now()
 	step := r.step(a, now)
-	step.Messages = []agent.Message{r.message(a.Text, now)}
-	step.Messages[0].Calls = a.Calls
-	if a.Text != "" || a.Reasoning != "" {
-		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: r.messageID, Text: a.Text, Reasoning: a.Reasoning}, now))
+	if a.Reasoning != "" {
+		step.Events = append(step.Events, agent.NewEvent(agent.ReasoningEnded, agent.MessageData{MessageID: r.messageID, Text: a.Reasoning}, now))
+	}
+	if a.Text != "" {
+		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: r.messageID, Text: a.Text}, now))
 	}
 	for i, call := range a.Calls {
 		inv := r.proposed(call, i, now)
-		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, callData(inv, r.s.kindOf(r.j.Run, call.Name)), now))
+		data := callData(inv, r.s.kindOf(r.j.Run, call.Name))
+		data.Extra = call.Extra
+		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, data, now))
 		if len(r.j.Invocations)+i < r.s.config.Bounds.Calls {
 			step.Invocations = append(step.Invocations, inv)
 			continue
@@ -135,13 +138,6 @@ func (r *round) answered(ctx context.Context, a agent.Answer) agent.Step {
 	step.Events = append(step.Events, agent.NewEvent(agent.ModelAnswered,
 		agent.ModelData{LLMCallID: r.callID, Round: r.number, Model: a.Model, Usage: a.Usage}, now))
 	return step
-}
-
-func (r *round) message(text string, at time.Time) agent.Message {
-	return agent.Message{
-		ID: r.messageID, UserID: r.j.Run.UserID, ThreadID: r.j.Run.ThreadID, RunID: r.j.Run.ID,
-		Role: agent.Assistant, Text: text, CreatedAt: at,
-	}
 }
 
 func (r *round) proposed(call agent.ToolCall, position int, now time.Time) agent.Invocation {
@@ -157,9 +153,6 @@ func (r *round) abandon(ctx context.Context, a agent.Answer, cause error) error 
 	now := r.s.deps.Now()
 	step := r.step(a, now)
 	if text := r.s.live.text(r.j.Run.ID, r.messageID); text != "" {
-		message := r.message(text, now)
-		message.Abandoned = true
-		step.Messages = []agent.Message{message}
 		step.Events = append(step.Events, agent.NewEvent(agent.MessageEnded,
 			agent.MessageData{MessageID: r.messageID, Text: text, Abandoned: true}, now))
 	}

@@ -85,8 +85,10 @@ func oneRun(b *testing.B, db *rundb.DB, n, calls int) error {
 			steps,
 			agent.Step{
 				From: running, To: agent.Running, ModelCalls: []agent.ModelCall{modelCall(id, i, at)}, Invocations: []agent.Invocation{inv},
-				Messages: []agent.Message{{ID: inv.MessageID, RunID: id, Role: agent.Assistant, Calls: []agent.ToolCall{{ID: "c", Name: inv.Name, Args: inv.Args}}, CreatedAt: at}},
-				Events:   []agent.Event{event(agent.CallProposed), event(agent.ModelAnswered)},
+				Events: []agent.Event{
+					agent.NewEvent(agent.CallProposed, agent.CallData{InvocationID: inv.ID, CallID: "c", MessageID: inv.MessageID, Name: inv.Name, Args: inv.Args}, at),
+					event(agent.ModelAnswered),
+				},
 			},
 			agent.Step{
 				From: running, To: agent.Keep, Invocations: []agent.Invocation{done}, Events: []agent.Event{event(agent.CallEnded)},
@@ -97,8 +99,10 @@ func oneRun(b *testing.B, db *rundb.DB, n, calls int) error {
 	}
 	steps = append(steps, agent.Step{
 		From: running, To: agent.Succeeded, Finish: agent.Completed, ModelCalls: []agent.ModelCall{modelCall(id, calls, at)},
-		Messages: []agent.Message{{ID: "a" + id, RunID: id, Role: agent.Assistant, Text: "今天有水煮牛肉、米饭和番茄炒蛋。", CreatedAt: at}},
-		Events:   []agent.Event{event(agent.MessageEnded), event(agent.ModelAnswered), event(agent.RunEnded)},
+		Events: []agent.Event{
+			agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: "a" + id, Text: "今天有水煮牛肉、米饭和番茄炒蛋。"}, at),
+			event(agent.ModelAnswered), event(agent.RunEnded),
+		},
 	})
 	for _, s := range steps {
 		s.RunID, s.At = id, at

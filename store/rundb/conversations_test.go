@@ -19,7 +19,7 @@ func full(t *testing.T, db *rundb.DB, user, thread, id string) {
 	begin(t, db, id)
 	s := step(id, agent.Running, agent.Succeeded)
 	s.Events = []agent.Event{agent.NewEvent(agent.RunEnded, agent.EndData{}, at)}
-	s.Messages = []agent.Message{{ID: "answer-" + id, Role: agent.Assistant, Text: "x"}}
+	s.Events = append(s.Events, saying(agent.Message{ID: "answer-" + id, Role: agent.Assistant, Text: "x"})...)
 	s.Invocations = []agent.Invocation{done(invocation("inv-"+id, "answer-"+id, 0, ""))}
 	s.Confirmations = []agent.Confirmation{question("conf-"+id, "inv-"+id)}
 	s.ModelCalls = []agent.ModelCall{{ID: "llm-" + id, Round: 1}}

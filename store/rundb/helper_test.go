@@ -64,11 +64,23 @@ func step(id string, from, to agent.Status) agent.Step {
 	return agent.Step{RunID: id, From: []agent.Status{from}, To: to, At: later(1)}
 }
 
+// saying is what a run's events tell of an assistant's message.
+func saying(m agent.Message) []agent.Event {
+	var out []agent.Event
+	if m.Text != "" {
+		out = append(out, agent.NewEvent(agent.MessageEnded, agent.MessageData{MessageID: m.ID, Text: m.Text, Abandoned: m.Abandoned}, m.CreatedAt))
+	}
+	for _, c := range m.Calls {
+		out = append(out, agent.NewEvent(agent.CallProposed, agent.CallData{MessageID: m.ID, CallID: c.ID, Name: c.Name, Args: c.Args}, m.CreatedAt))
+	}
+	return out
+}
+
 // finish ends a run that is RUNNING, with an answer.
 func finish(t *testing.T, db *rundb.DB, id string, to agent.Status) {
 	t.Helper()
 	s := step(id, agent.Running, to)
-	s.Messages = []agent.Message{{ID: "answer-" + id, Role: agent.Assistant, Text: "answer " + id, CreatedAt: later(1)}}
+	s.Events = append(s.Events, saying(agent.Message{ID: "answer-" + id, Role: agent.Assistant, Text: "answer " + id, CreatedAt: later(1)})...)
 	must(t, db.Append(t.Context(), s))
 }
 

@@ -121,10 +121,8 @@ func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued
 	if err := insertEvents(ctx, tx, n, s.Events); err != nil {
 		return false, err
 	}
-	for _, m := range s.Messages {
-		if err := insertMessage(ctx, tx, n, m); err != nil {
-			return false, err
-		}
+	if err := insertSaid(ctx, tx, n, s.Events); err != nil {
+		return false, err
 	}
 	for _, inv := range s.Invocations {
 		if err := saveInvocation(ctx, tx, n, inv); err != nil {
@@ -168,6 +166,20 @@ func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued
 		return queued, err
 	}
 	return leftOpen(ctx, tx, s.Invocations)
+}
+
+// insertSaid writes the messages that a step's events tell of.
+func insertSaid(ctx context.Context, tx *store.Tx, n int64, events []agent.Event) error {
+	t, err := agent.TranscriptOf(events)
+	if err != nil {
+		return err
+	}
+	for _, m := range t.Said() {
+		if err := insertMessage(ctx, tx, n, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leftOpen tells whether a call has ended whose order has no outcome yet.

@@ -36,9 +36,9 @@ func TestHistory_Pairing(t *testing.T) {
 	begin(t, db, "run-1")
 	a, b, c := invocation("a", "m1", 0, capability.Proposed), invocation("b", "m1", 1, capability.Proposed), invocation("c", "m1", 2, capability.Proposed)
 	s := step("run-1", agent.Running, agent.Keep)
-	s.Messages = []agent.Message{{ID: "m1", Role: agent.Assistant, Text: "look", Calls: []agent.ToolCall{
+	s.Events = append(s.Events, saying(agent.Message{ID: "m1", Role: agent.Assistant, Text: "look", Calls: []agent.ToolCall{
 		{ID: "call-a", Name: "look", Args: json.RawMessage(`{"n":0}`)}, {ID: "call-b", Name: "look", Args: json.RawMessage(`{}`)}, {ID: "call-c", Name: "look", Args: json.RawMessage(`{}`)},
-	}}}
+	}})...)
 	s.Invocations = []agent.Invocation{a, b, c}
 	must(t, db.Append(t.Context(), s))
 	for _, inv := range []agent.Invocation{done(b), done(a)} { // c never ended
@@ -70,7 +70,7 @@ func TestHistory_OnlySuccessful(t *testing.T) {
 		create(t, db, "anna", "t-"+id, id)
 		begin(t, db, id)
 		s := step(id, agent.Running, agent.Keep)
-		s.Messages = []agent.Message{{ID: "half-" + id, Role: agent.Assistant, Text: "half", Abandoned: true}}
+		s.Events = append(s.Events, saying(agent.Message{ID: "half-" + id, Role: agent.Assistant, Text: "half", Abandoned: true})...)
 		must(t, db.Append(t.Context(), s))
 		finish(t, db, id, end)
 		all, err := db.History(t.Context(), "anna", "t-"+id, false, 10)

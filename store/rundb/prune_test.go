@@ -1,10 +1,10 @@
 package rundb_test
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,8 +23,8 @@ func lived(t *testing.T, db *rundb.DB, thread, id string, to agent.Status) {
 	begin(t, db, id)
 	s := step(id, agent.Running, to)
 	inv := done(invocation("inv-"+id, "answer-"+id, 0, capability.Proposed))
-	s.Messages = []agent.Message{{ID: "answer-" + id, Role: agent.Assistant, Text: "answer", CreatedAt: at, Calls: []agent.ToolCall{{ID: inv.CallID, Name: "look", Args: inv.Args}}}}
 	s.Events = []agent.Event{{Type: agent.RunStarted, Data: []byte(`{}`), At: at}, {Type: agent.RunEnded, Data: []byte(`{}`), At: at}}
+	s.Events = append(s.Events, saying(agent.Message{ID: "answer-" + id, Role: agent.Assistant, Text: "answer", CreatedAt: at, Calls: []agent.ToolCall{{ID: inv.CallID, Name: "look", Args: inv.Args}}})...)
 	s.Invocations = []agent.Invocation{inv}
 	s.ModelCalls = []agent.ModelCall{{ID: "llm-" + id, Round: 1, Model: "demo", Request: []byte(`{"messages":[]}`), StartedAt: at}}
 	s.Records = []capability.Record{{At: at, UserID: "anna", ThreadID: thread, RunID: id, Receipt: capability.Receipt{InvocationID: inv.ID, Capability: "look"}}}
@@ -71,11 +71,11 @@ func TestPrune(t *testing.T) {
 			t.Errorf("cutoffs %v: got %+v, want nothing gone", keep, got)
 		}
 	}
-	want := rundb.Pruned{Events: 2, Requests: 1, Deliveries: 1, Audit: 1}
+	want := rundb.Pruned{Events: 4, Requests: 1, Deliveries: 1, Audit: 1}
 	if got := pruned(t, db, 10, 10, true); got != want {
 		t.Errorf("dry: got %+v, want %+v", got, want)
 	}
-	if events, err := db.Events(t.Context(), "run-1", 0); err != nil || len(events) != 2 || audits(t, db) != 3 {
+	if events, err := db.Events(t.Context(), "run-1", 0); err != nil || len(events) != 4 || audits(t, db) != 3 {
 		t.Errorf("after a dry one: got %+v, %v", events, err)
 	}
 	if got := pruned(t, db, 10, 10, false); got != want {
@@ -93,7 +93,7 @@ func TestPrune(t *testing.T) {
 		wantErr(t, err, agent.ErrEventsGone)
 	}
 	for _, id := range []string{"open", "unsettled"} {
-		if events, err := db.Events(t.Context(), id, 0); err != nil || len(events) != 2 {
+		if events, err := db.Events(t.Context(), id, 0); err != nil || len(events) != 4 {
 			t.Errorf("%s: got %+v, %v, want its events", id, events, err)
 		}
 		if calls, err := db.ModelCalls(t.Context(), id); err != nil || len(calls[0].Request) == 0 {
@@ -170,7 +170,7 @@ func TestPrune_OnAFullDisk(t *testing.T) {
 		begin(t, db, id)
 		s := step(id, agent.Running, agent.Succeeded)
 		for range events {
-			s.Events = append(s.Events, agent.Event{Type: agent.ModelCalled, Data: bytes.Repeat([]byte("x"), 2000), At: at})
+			s.Events = append(s.Events, agent.NewEvent(agent.SkillsRouted, strings.Repeat("x", 2000), at))
 		}
 		must(t, db.Append(t.Context(), s))
 	}

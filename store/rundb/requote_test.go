@@ -173,9 +173,9 @@ func TestHistory_ShowsWhatRuns(t *testing.T) {
 	inv := invocation("inv-1", "answer", 0, capability.Proposed)
 	inv.Edit([]byte(`{"n":7}`))
 	s := step("run-1", agent.Running, agent.Keep)
-	s.Messages = []agent.Message{{ID: "answer", Role: agent.Assistant, CreatedAt: at, Calls: []agent.ToolCall{
+	s.Events = append(s.Events, saying(agent.Message{ID: "answer", Role: agent.Assistant, CreatedAt: at, Calls: []agent.ToolCall{
 		{ID: inv.CallID, Name: "look", Args: []byte(`{"n":0}`)}, {ID: "other", Name: "look", Args: []byte(`{"n":1}`)},
-	}}}
+	}})...)
 	s.Invocations = []agent.Invocation{inv}
 	must(t, db.Append(t.Context(), s))
 	got, err := db.History(t.Context(), "anna", "t1", false, 10)

@@ -124,7 +124,7 @@ func TestAppend_AllOrNothing(t *testing.T) {
 	begin(t, db, "run-1")
 	s := step("run-1", agent.Running, agent.Succeeded)
 	s.Events = []agent.Event{agent.NewEvent(agent.RunEnded, agent.EndData{}, at)}
-	s.Messages = []agent.Message{{ID: "m", Role: agent.Assistant, Text: "x"}}
+	s.Events = append(s.Events, saying(agent.Message{ID: "m", Role: agent.Assistant, Text: "x"})...)
 	s.Invocations = []agent.Invocation{invocation("inv-1", "m", 0, capability.Proposed)}
 	s.Confirmations = []agent.Confirmation{question("conf-1", "inv-1")}
 	s.Records = []capability.Record{{UserID: "anna", RunID: "run-1"}}
