@@ -10,7 +10,7 @@ GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test check go-test node-test fmt golden crash fuzz bench buyers soak writers cover figures tools clean compiler
+.PHONY: help serve build test check go-test node-test fmt golden crash fuzz fuzz-agui bench buyers soak writers cover figures tools clean compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ serve: build ## build and run on http://127.0.0.1:8000/
 build: compiler ## build ./agentmesh
 	go build -o agentmesh .
 
-test: check go-test node-test ## everything that CI runs; installs what its tests need
+test: check go-test fuzz-agui node-test ## everything that CI runs; installs what its tests need
 
 compiler:
 	@command -v "$${CC:-cc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || \
@@ -60,6 +60,10 @@ golden: ## rewrite the golden files
 
 crash: compiler ## kill the program KILLS times (200) as SEED says and judge what is left; MUTANT leaves out a rule
 	KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) MUTANT=$(MUTANT) go test -count=1 -timeout 90m -v -run '^TestCrash$$' ./app/crash
+
+fuzz-agui: compiler ## look for half a minute for a stream that AG-UI clients refuse
+	go test -run '^$$' -fuzz '^FuzzWriter$$' -fuzztime 15s -fuzzminimizetime 10x ./agent/agui
+	go test -run '^$$' -fuzz '^FuzzTranslator$$' -fuzztime 15s -fuzzminimizetime 10x ./agent/agui
 
 fuzz: ## run each fuzz target for a minute
 	@for t in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \

@@ -22,6 +22,7 @@ const (
 	CallStarted          EventType = "call_started"
 	CallEnded            EventType = "call_ended"
 	CallOffloaded        EventType = "call_offloaded"
+	CallWaiting          EventType = "call_waiting"
 	TaskEnded            EventType = "task_ended"
 	ConfirmationRequired EventType = "confirmation_required"
 	ConfirmationResolved EventType = "confirmation_resolved"
@@ -95,6 +96,7 @@ type (
 	EndData struct {
 		Status  string       `json:"status"`
 		Reason  FinishReason `json:"reason"`
+		Pending []string     `json:"pending,omitempty"` // the calls that are left to the client, by the model's ids
 		Code    string       `json:"code,omitempty"`
 		Message string       `json:"message,omitempty"`
 		Model   string       `json:"model,omitempty"`

@@ -23,6 +23,7 @@ type Invocation struct {
 	Result    json.RawMessage
 	Receipt   capability.Receipt
 	TaskID    string    // of one that went on in the background
+	AnswerID  string    // of the client's message that holds the result; empty: the result has the id of the invocation
 	Attempts  int       // how often it was begun; not counted for what is read-only
 	BeganAt   time.Time // when the newest attempt was
 	CreatedAt time.Time

@@ -74,6 +74,8 @@ const (
 	ByUser        FinishReason = "cancelled_by_user"
 	ClientLeft    FinishReason = "client_left"
 	Restarted     FinishReason = "restarted"
+	ByClientTool  FinishReason = "client_tool" // calls of tools that the client runs are left to it
+	ByExternal    FinishReason = "external"    // calls are left to whoever serves them outside
 	Broken        FinishReason = "error"
 )
 
@@ -96,6 +98,8 @@ type Run struct {
 	Modern       bool     // the client named a protocolVersion
 	Origin       Origin
 	Mode         capability.Mode // how much it may do by itself
+	Client       Client          // whose input it is
+	Continues    string          // the run whose calls were answered, when this one goes on from there
 	InputKey     string          // names the input for good; empty when its client did not. Written, never read back
 	Active       time.Duration
 	CancelReason FinishReason // set once somebody asked to cancel
@@ -115,6 +119,7 @@ const (
 	ByAGUI     Origin = "agui"     // POST /agui, or a CopilotKit page
 	ByTask     Origin = "task"     // the end of a task of which no run has told
 	BySchedule Origin = "schedule" // the clock
+	ByAnswer   Origin = "answer"   // POST /api/v1/runs/{id}/results
 )
 
 // Usage counts tokens as the endpoint reported them.

@@ -19,6 +19,8 @@ var (
 	ErrBusy = errors.New("another run of the conversation is active")
 	// ErrConfirmationOpen says that a question of the conversation is open.
 	ErrConfirmationOpen = errors.New("a confirmation of the conversation is open")
+	// ErrNothingSaid says that an input has neither a message nor an answer that anything waits for.
+	ErrNothingSaid = errors.New("nothing is said, and nothing is answered")
 	// ErrMessageExists says that a message's id is taken.
 	ErrMessageExists = errors.New("the message id is taken")
 	// ErrEventsGone says that the events of a run were pruned.
@@ -90,8 +92,18 @@ type RunStore interface {
 	TaskStore
 	// CreateRun stores conversation, user message and PENDING run together. A *SameInputError: a run has this
 	// InputKey already, whatever else there is. ErrConfirmationOpen: a question
-	// of the conversation is open. ErrMessageExists: a message has this id already.
-	CreateRun(ctx context.Context, r Run, title string, input Message) error
+	// of the conversation is open. ErrMessageExists: a message has this id already. Answered are calls of ended runs
+	// whose results come with it; ErrStale: one has its result already. ErrNothingSaid: neither a message, which has
+	// an id, nor an answer.
+	CreateRun(ctx context.Context, r Run, title string, input Message, answered ...Answered) error
+	// Answer stores the result of a call that somebody else made. If its run is open, the event goes into that;
+	// otherwise, when no other call of it waits outside, next is stored as a PENDING run, which began tells. ErrStale:
+	// the call has its result.
+	Answer(ctx context.Context, a Answered, next Run) (began bool, err error)
+	// Waiting lists the calls of ended runs of a conversation that wait for somebody outside, oldest first.
+	Waiting(ctx context.Context, userID, threadID string) ([]Invocation, error)
+	// AnsweredFor lists the calls that were answered with the input of a run.
+	AnsweredFor(ctx context.Context, runID string) ([]Invocation, error)
 	// Append writes a step. ErrStale: the run is in none of the states of From, its last event is not Head, another
 	// has claimed it, or it would succeed and was cancelled. ErrBusy: the step would make a second active run in the
 	// conversation.

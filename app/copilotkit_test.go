@@ -88,7 +88,7 @@ func TestCopilotKitInfo(t *testing.T) {
 	}
 	m.Get("ann", "/copilotkit/info", &info)
 	got := info.Agents["default"].Capabilities
-	if info.Mode != "sse" || len(info.Agents) != 1 || !got.HumanInTheLoop.Interrupts || got.Tools.ClientProvided {
+	if info.Mode != "sse" || len(info.Agents) != 1 || !got.HumanInTheLoop.Interrupts || !got.Tools.ClientProvided {
 		t.Errorf("got %+v", info)
 	}
 	var names []string

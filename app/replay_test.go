@@ -51,7 +51,11 @@ func plain(t *testing.T, list []seen) string {
 		if e.Name == agui.ConfirmationRequired {
 			e.Value = nil
 		}
-		b.WriteString("\n" + e.Encode())
+		raw, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\n" + string(raw))
 	}
 	return b.String()
 }

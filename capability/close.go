@@ -2,8 +2,10 @@ package capability
 
 import (
 	"encoding/json"
+	"time"
 
 	"agentmesh/app/platform/fault"
+	"agentmesh/app/platform/text"
 )
 
 // Close makes the outcome of a call that has none of its own: denied by a person or by time, cancelled
@@ -25,6 +27,20 @@ func (p *Pipeline) Close(call Call, status Status, reason, message string) Outco
 		out.Changes = d.Dismiss(call, reason)
 	}
 	return out
+}
+
+// Refuse makes the outcome of a call that is refused before it runs.
+func (p *Pipeline) Refuse(call Call, status Status, stage Stage, err error) Outcome {
+	return Outcome{Receipt: p.receipt(call, p.now(), status, stage, err), Result: refusedResult(err)}
+}
+
+// Answered makes the outcome of a call that somebody else made, as they say it: with a failure, it failed.
+func (p *Pipeline) Answered(call Call, began time.Time, result json.RawMessage, failure string) Outcome {
+	r := p.receipt(call, began, Succeeded, StageAnswer, nil)
+	if failure != "" {
+		r.Status, r.Code, r.Message = Failed, "failed", text.Clip(failure, summarySize)
+	}
+	return Outcome{Receipt: r, Result: result}
 }
 
 // ErrorResult is the one form in which a model reads a failed call.

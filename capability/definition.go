@@ -20,6 +20,8 @@ const (
 	MCP   Kind = "MCP"
 	A2A   Kind = "A2A"
 	Flow  Kind = "FLOW"
+
+	Client Kind = "CLIENT" // a tool of the client's own, which no registry knows
 )
 
 // DefaultTimeout bounds a call whose definition names no limit (D-57).
@@ -39,6 +41,7 @@ type Definition struct {
 	AlwaysAsks           bool // no rule and no grant silences that
 	Hidden               bool // never shown to the model
 	Disabled             bool
+	External             bool // served by nobody here: somebody outside makes the call and says what came of it
 	Foreground           bool // a run waits for it, however long it takes: it never goes on in the background
 	Timeout              time.Duration
 
@@ -91,8 +94,10 @@ func (d Definition) check() error {
 	switch {
 	case !toolName.MatchString(d.Name):
 		return fmt.Errorf("register capability %q: the name must match %s", d.Name, toolName)
-	case d.Handle == nil:
+	case d.Handle == nil && !d.External:
 		return fmt.Errorf("register capability %s: it has no handler", d.Name)
+	case d.Handle != nil && d.External:
+		return fmt.Errorf("register capability %s: it is external, yet it has a handler", d.Name)
 	case d.Description == "":
 		return fmt.Errorf("register capability %s: it has no description", d.Name)
 	case d.AlwaysAsks && !d.RequiresConfirmation:

@@ -21,6 +21,7 @@ const (
 	StageConfirm     Stage = "confirm"
 	StageAttempt     Stage = "attempt"
 	StageReceipt     Stage = "receipt"
+	StageAnswer      Stage = "answer" // of a call that somebody else made: they said what came of it
 )
 
 // Status is how far an invocation is (design, section 5).
@@ -34,7 +35,8 @@ const (
 	Asking        Status = "ASKING"
 	Allowed       Status = "ALLOWED"
 	Running       Status = "RUNNING"
-	Offloaded     Status = "OFFLOADED" // it goes on in the background, and its run without it
+	Offloaded     Status = "OFFLOADED"      // it goes on in the background, and its run without it
+	InputRequired Status = "INPUT_REQUIRED" // somebody else makes it, and says what comes of it
 	Succeeded     Status = "SUCCEEDED"
 	Failed        Status = "FAILED"
 	TimedOut      Status = "TIMED_OUT"
@@ -46,7 +48,7 @@ const (
 // Final tells whether an invocation has its one result.
 func (s Status) Final() bool {
 	switch s {
-	case Proposed, Asking, Allowed, Running, Offloaded:
+	case Proposed, Asking, Allowed, Running, Offloaded, InputRequired:
 		return false
 	}
 	return true
@@ -54,6 +56,9 @@ func (s Status) Final() bool {
 
 // Settled tells whether a run need not wait for an invocation any more.
 func (s Status) Settled() bool { return s.Final() || s == Offloaded }
+
+// Waits tells whether nothing but somebody outside can let an invocation go on.
+func (s Status) Waits() bool { return s == Asking || s == InputRequired }
 
 // Receipt is the outcome of one invocation.
 type Receipt struct {

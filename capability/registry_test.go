@@ -24,6 +24,7 @@ func TestNewRegistry_Refuses(t *testing.T) {
 		{"chinese_name", "the name must match", change(func(d *capability.Definition) { d.Name = "菜单" })},
 		{"long_name", "the name must match", change(func(d *capability.Definition) { d.Name = strings.Repeat("x", 65) })},
 		{"no_handler", "no handler", change(func(d *capability.Definition) { d.Handle = nil })},
+		{"external_with_a_handler", "external", change(func(d *capability.Definition) { d.External = true })},
 		{"no_description", "no description", change(func(d *capability.Definition) { d.Description = "" })},
 		{"reads_yet_asks", "read-only", change(func(d *capability.Definition) { d.RequiresConfirmation = true })},
 		{"no_schema", "schema", change(func(d *capability.Definition) { d.InputSchema = nil })},

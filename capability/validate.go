@@ -24,6 +24,21 @@ func resolveSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
 	return resolved, nil
 }
 
+// CheckSchema tells whether a schema that comes from outside can be used.
+func CheckSchema(raw json.RawMessage) error {
+	_, err := resolveSchema(raw)
+	return err
+}
+
+// CheckArgs checks arguments against a schema that comes from outside.
+func CheckArgs(schema, args json.RawMessage) error {
+	resolved, err := resolveSchema(schema)
+	if err != nil {
+		return fault.Wrap(err, fault.Invalid, "the tool's own schema cannot be read")
+	}
+	return validate(resolved, args)
+}
+
 // validate checks arguments against a schema: one JSON object, nothing behind it.
 func validate(schema *jsonschema.Resolved, args json.RawMessage) error {
 	dec := json.NewDecoder(bytes.NewReader(args))

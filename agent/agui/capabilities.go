@@ -32,7 +32,7 @@ type Transport struct {
 	Resumable         bool `json:"resumable"`
 }
 
-// Tools lists what it may call. ClientProvided would mean that it calls tools of the client, too.
+// Tools lists what it may call. ClientProvided means that it calls tools of the client, too.
 type Tools struct {
 	Supported      bool   `json:"supported"`
 	Items          []Tool `json:"items"`

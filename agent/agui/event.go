@@ -22,9 +22,16 @@ const (
 	ToolCallArgs       = "TOOL_CALL_ARGS"
 	ToolCallEnd        = "TOOL_CALL_END"
 	ToolCallResult     = "TOOL_CALL_RESULT"
-	StateSnapshot      = "STATE_SNAPSHOT"
-	MessagesSnapshot   = "MESSAGES_SNAPSHOT"
-	Custom             = "CUSTOM"
+
+	ReasoningStart          = "REASONING_START"
+	ReasoningMessageStart   = "REASONING_MESSAGE_START"
+	ReasoningMessageContent = "REASONING_MESSAGE_CONTENT"
+	ReasoningMessageEnd     = "REASONING_MESSAGE_END"
+	ReasoningEnd            = "REASONING_END"
+
+	StateSnapshot    = "STATE_SNAPSHOT"
+	MessagesSnapshot = "MESSAGES_SNAPSHOT"
+	Custom           = "CUSTOM"
 )
 
 // The names of our CUSTOM events (D-32).
@@ -36,7 +43,7 @@ const (
 	TaskEnded            = "task_ended"
 )
 
-// Event is one AG-UI event. Fields that are empty are left out: several clients throw on null.
+// Event is one AG-UI event. Fields that are empty are left out: several clients throw on null. A Writer sends it.
 type Event struct {
 	Type            string            `json:"type"`
 	Timestamp       int64             `json:"timestamp,omitempty"` // milliseconds
@@ -60,12 +67,30 @@ type Event struct {
 	Messages        []SnapshotMessage `json:"messages,omitzero"` // an empty list is a snapshot too
 	Usage           []Usage           `json:"usage,omitempty"`
 	Metadata        map[string]any    `json:"metadata,omitempty"`
+
+	at    time.Time      // when it happened
+	about map[string]any // what else is known of it; goes into the metadata
 }
 
-// Outcome says how a run finished; absent means success.
+// beside gives another event of the same moment.
+func (e Event) beside(other Event) Event {
+	other.at = e.at
+	return other
+}
+
+// The types of outcomes.
+const (
+	outcomeSuccess   = "success"
+	outcomeInterrupt = "interrupt"
+	outcomeCancelled = "cancelled"
+)
+
+// Outcome says how a run finished; absent means success. The pending tool calls are the client's own, which it is
+// to answer with its next input.
 type Outcome struct {
-	Type       string      `json:"type"`
-	Interrupts []Interrupt `json:"interrupts,omitempty"`
+	Type               string      `json:"type"`
+	Interrupts         []Interrupt `json:"interrupts,omitempty"`
+	PendingToolCallIDs []string    `json:"pendingToolCallIds,omitempty"`
 }
 
 // Interrupt is an open question as the standard has it. ResponseSchema says what an answer looks like; a
@@ -86,20 +111,4 @@ type Usage struct {
 	InputTokens  int64  `json:"inputTokens"`
 	OutputTokens int64  `json:"outputTokens"`
 	TotalTokens  int64  `json:"totalTokens"`
-}
-
-// Encode writes an event as JSON.
-func (e Event) Encode() string {
-	raw, err := json.Marshal(e)
-	if err != nil { // only Value could fail, and it was JSON before
-		raw, _ = json.Marshal(Event{Type: RunError, Message: "an event could not be written", Code: "internal"})
-	}
-	return string(raw)
-}
-
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
 	"agentmesh/capability"
@@ -19,7 +20,8 @@ import (
 const (
 	maxID      = 128
 	MaxMessage = 16 << 10
-	MaxHistory = 10_000 // messages; only the last one counts
+	MaxHistory = 10_000    // messages; only the last one counts
+	MaxAnswer  = 256 << 10 // of a client's tool
 )
 
 // RunAgentInput is what a client posts to start a run. Unknown members are ignored (AG-UI 1.0).
@@ -31,6 +33,8 @@ type RunAgentInput struct {
 	Resume          []Resume       `json:"resume"`
 	Mode            string         `json:"mode"`
 	ForwardedProps  any            `json:"forwardedProps"`
+	Tools           []ClientTool   `json:"tools"`
+	Context         []Context      `json:"context"`
 }
 
 // RunMode is how much the run may do by itself, as the client wishes: mode, or the same in forwardedProps. A client may
@@ -49,12 +53,14 @@ func (in RunAgentInput) RunMode() (capability.Mode, error) {
 	return "", fault.New(fault.Invalid, "mode must be default or explore, not %q", text.Clip(wish, 40))
 }
 
-// InputMessage is one message of the client's history. Only the last one, from the user, counts: the
-// history is the server's own.
+// InputMessage is one message of the client's history. Only the last one, from the user, counts, and what tool
+// messages say of the client's own tools: the history is the server's own.
 type InputMessage struct {
-	ID      string          `json:"id"`
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
+	ID         string          `json:"id"`
+	Role       string          `json:"role"`
+	Content    json.RawMessage `json:"content"`
+	ToolCallID string          `json:"toolCallId"`
+	Error      string          `json:"error"`
 }
 
 // ParseInput reads and checks an input. Its errors are faults that are answered before any stream.
@@ -66,7 +72,9 @@ func ParseInput(raw []byte) (RunAgentInput, error) {
 	case len(in.Resume) > 0:
 		return in, checkResume(in.Resume)
 	}
-	_, err = in.Last()
+	if _, err = in.Turn(); err == nil {
+		_, err = in.Client()
+	}
 	return in, err
 }
 
@@ -110,15 +118,57 @@ type UserMessage struct {
 	Text string
 }
 
-// Last gives the last message, which must be the user's and hold text.
-func (in RunAgentInput) Last() (UserMessage, error) {
+// Turn is what an input says: the last message, which must be the user's and hold text, or a tool's answer; and all
+// answers of tools. Which of them count, what waits for them decides.
+func (in RunAgentInput) Turn() (Turn, error) {
 	if len(in.Messages) == 0 {
-		return UserMessage{}, fault.New(fault.Invalid, "messages is empty: there is nothing to answer")
+		return Turn{}, fault.New(fault.Invalid, "messages is empty: there is nothing to answer")
 	}
-	m := in.Messages[len(in.Messages)-1]
-	if m.Role != "user" {
-		return UserMessage{}, fault.New(fault.Invalid, "the last message must have the role user, not %q", text.Clip(m.Role, 40))
+	var t Turn
+	var err error
+	if t.Answers, err = in.answers(); err != nil {
+		return Turn{}, err
 	}
+	switch m := in.Messages[len(in.Messages)-1]; m.Role {
+	case "user":
+		t.Message, err = userMessage(m)
+	case "tool":
+		if len(t.Answers) == 0 {
+			err = fault.New(fault.Invalid, "the last message has the role tool, and names no toolCallId")
+		}
+	default:
+		err = fault.New(fault.Invalid, "the last message must have the role user, or tool with a toolCallId, not %q", text.Clip(m.Role, 40))
+	}
+	return t, err
+}
+
+// Turn is what an input says. Without a message, its answers are what it says.
+type Turn struct {
+	Message UserMessage
+	Answers []agent.CallAnswer
+}
+
+func (in RunAgentInput) answers() ([]agent.CallAnswer, error) {
+	var out []agent.CallAnswer
+	for _, m := range in.Messages {
+		if m.Role != "tool" || m.ToolCallID == "" {
+			continue
+		}
+		content, err := textOf(m.Content)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(content)+len(m.Error) > MaxAnswer:
+			return nil, fault.New(fault.TooLarge, "the answer to %s is longer than %d bytes", text.Clip(m.ToolCallID, 80), MaxAnswer)
+		case badID(m.ID):
+			m.ID = ""
+		}
+		out = append(out, agent.CallAnswer{CallID: m.ToolCallID, MessageID: m.ID, Content: content, Error: m.Error})
+	}
+	return out, nil
+}
+
+func userMessage(m InputMessage) (UserMessage, error) {
 	text, err := textOf(m.Content)
 	if err != nil {
 		return UserMessage{}, err

@@ -25,8 +25,8 @@ func TestParseInput(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := in.Last()
-			if err != nil || got.ID != tt.id || got.Text != tt.text {
+			got, err := in.Turn()
+			if err != nil || got.Message.ID != tt.id || got.Message.Text != tt.text {
 				t.Errorf("got %+v, %v, want id %q and text %q", got, err, tt.id, tt.text)
 			}
 		})
@@ -64,7 +64,15 @@ func TestParseInput_BadBodies(t *testing.T) {
 		{"messages_empty", `{"threadId":"t","runId":"r","messages":[]}`, "messages is empty", fault.Invalid},
 		{"messages_an_object", `{"threadId":"t","runId":"r","messages":{}}`, "messages has the wrong type: object", fault.Invalid},
 		{"last_is_the_assistant", `{"threadId":"t","runId":"r","messages":[{"role":"assistant","content":"x"}]}`, "role user", fault.Invalid},
-		{"last_is_a_tool_result", `{"threadId":"t","runId":"r","messages":[{"role":"tool","toolCallId":"c","content":"x"}]}`, "role user", fault.Invalid},
+		{"last_is_a_result_of_nothing", `{"threadId":"t","runId":"r","messages":[{"role":"tool","content":"x"}]}`, "toolCallId", fault.Invalid},
+		{"answer_too_long", `{"threadId":"t","runId":"r","messages":[{"role":"tool","toolCallId":"c","content":"` + strings.Repeat("x", 256<<10+1) + `"}]}`, "longer than", fault.TooLarge},
+		{"tool_without_a_name", `{"threadId":"t","runId":"r",` + one + `,"tools":[{"description":"x"}]}`, "the name", fault.Invalid},
+		{"tool_with_a_name_that_no_model_takes", `{"threadId":"t","runId":"r",` + one + `,"tools":[{"name":"画","description":"x"}]}`, "the name", fault.Invalid},
+		{"tool_twice", `{"threadId":"t","runId":"r",` + one + `,"tools":[{"name":"a"},{"name":"a"}]}`, "twice", fault.Invalid},
+		{"tool_too_long", `{"threadId":"t","runId":"r",` + one + `,"tools":[{"name":"a","description":"` + strings.Repeat("x", 16<<10) + `"}]}`, "longer than", fault.TooLarge},
+		{"too_many_tools", `{"threadId":"t","runId":"r",` + one + `,"tools":[` + strings.Repeat(`{"name":"a"},`, 64) + `{"name":"a"}]}`, "more than 64", fault.TooLarge},
+		{"context_too_long", `{"threadId":"t","runId":"r",` + one + `,"context":[{"description":"a","value":"` + strings.Repeat("x", 16<<10) + `"}]}`, "longer than", fault.TooLarge},
+		{"too_much_context", `{"threadId":"t","runId":"r",` + one + `,"context":[` + strings.Repeat(`{},`, 32) + `{}]}`, "more than 32", fault.TooLarge},
 		{"no_content", `{"threadId":"t","runId":"r","messages":[{"role":"user"}]}`, "no text", fault.Invalid},
 		{"content_null", user(`null`), "no text", fault.Invalid},
 		{"content_blank", user(`" \n\t　"`), "no text", fault.Invalid},

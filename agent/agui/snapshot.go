@@ -30,7 +30,7 @@ type SnapshotFunction struct {
 }
 
 // Snapshots restate the conversation's state, of which there is none yet, and its messages.
-func (t *Translator) Snapshots(messages []agent.Message) []Event {
+func (t Translator) Snapshots(messages []agent.Message) []Event {
 	list := make([]SnapshotMessage, 0, len(messages))
 	for _, m := range messages {
 		if m.Role == agent.Hint { // the protocol has no such role, and no person is meant to read it
@@ -42,9 +42,8 @@ func (t *Translator) Snapshots(messages []agent.Message) []Event {
 		}
 		list = append(list, s)
 	}
-	now := t.now()
 	return []Event{
-		t.stamp(Event{Type: StateSnapshot, Snapshot: json.RawMessage(`{}`)}, now),
-		t.stamp(Event{Type: MessagesSnapshot, Messages: list}, now),
+		{Type: StateSnapshot, Snapshot: json.RawMessage(`{}`), at: t.now()},
+		{Type: MessagesSnapshot, Messages: list, at: t.now()},
 	}
 }

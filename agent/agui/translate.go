@@ -8,177 +8,158 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
 )
 
-// Translator turns one run's log into AG-UI events. It keeps the order rules of the protocol whatever
-// the log holds: after a crash, a message or a step that was never ended is ended before the next.
-type Translator struct {
-	run      agent.Run
-	now      func() time.Time
-	started  bool
-	message  string // the open text message
-	step     string // the open step
-	finished bool
+// Translator says what the entries of a run's log mean in AG-UI. It knows nothing of a stream: what is open in one,
+// and what may be sent, its Writer knows.
+type Translator struct{ now func() time.Time }
+
+// NewTranslator makes a translator.
+func NewTranslator(now func() time.Time) Translator { return Translator{now} }
+
+// Text translates a piece of text that is being said.
+func (t Translator) Text(messageID, delta string) Event {
+	return Event{Type: TextMessageContent, MessageID: messageID, Delta: delta}
 }
 
-// NewTranslator makes a translator for a run's stream.
-func NewTranslator(r agent.Run, now func() time.Time) *Translator {
-	return &Translator{run: r, now: now}
-}
-
-// Text translates a piece of text. An empty piece is left out: older clients throw on it.
-func (t *Translator) Text(messageID, delta string) []Event {
-	if t.finished || messageID == "" || delta == "" {
-		return nil
-	}
-	out := append(t.start(time.Time{}), t.openMessage(messageID, time.Time{})...)
-	return append(out, t.stamp(Event{Type: TextMessageContent, MessageID: messageID, Delta: delta}, time.Time{}))
-}
-
-// Spoken tells the translator that its client has seen the first pieces of the message for which a model was
-// called: the stream goes on in the middle of it.
-func (t *Translator) Spoken(called agent.Event) error {
+// Spoken gives what a client has seen that knows the first pieces of the message for which a model was called.
+func (t Translator) Spoken(called agent.Event) ([]Event, error) {
 	if called.Type != agent.ModelCalled {
-		return nil // a place that there is not: nothing is in the middle
+		return nil, nil // a place that there is not: nothing is in the middle
 	}
 	var d agent.ModelData
 	if err := json.Unmarshal(called.Data, &d); err != nil {
-		return fmt.Errorf("translate event %d (%s): %w", called.Seq, called.Type, err)
+		return nil, fmt.Errorf("translate event %d (%s): %w", called.Seq, called.Type, err)
 	}
-	t.message = d.MessageID
-	return nil
+	return []Event{{Type: TextMessageStart, MessageID: d.MessageID}}, nil
 }
 
-// Event translates one event of the log. After the run's end nothing more comes.
-func (t *Translator) Event(e agent.Event) ([]Event, error) {
-	if t.finished {
-		return nil, nil
-	}
+// Event translates one event of the log. Each of what it gives happened when that did.
+func (t Translator) Event(e agent.Event) ([]Event, error) {
 	out, err := t.translate(e)
 	if err != nil {
 		return nil, fmt.Errorf("translate event %d (%s): %w", e.Seq, e.Type, err)
 	}
-	if len(out) > 0 {
-		out = append(t.start(e.At), out...)
+	for i := range out {
+		out[i].at = e.At
 	}
 	return out, nil
 }
 
-func (t *Translator) translate(e agent.Event) ([]Event, error) {
+func (t Translator) translate(e agent.Event) ([]Event, error) {
 	switch e.Type {
 	case agent.RunStarted:
-		return t.start(e.At), nil
-	case agent.SkillsRouted:
-		return []Event{t.stamp(Event{Type: Custom, Name: SkillsRouted, Value: e.Data}, e.At)}, nil
-	case agent.ContextCompressed:
-		return []Event{t.stamp(Event{Type: Custom, Name: ContextCompressed, Value: e.Data}, e.At)}, nil
+		return []Event{{Type: RunStarted}}, nil
+	case agent.SkillsRouted, agent.ContextCompressed, agent.TaskEnded, agent.ConfirmationResolved:
+		return []Event{{Type: Custom, Name: customName(e.Type), Value: e.Data}}, nil
+	case agent.ConfirmationRequired:
+		value, err := t.Question(e.Data)
+		return []Event{{Type: Custom, Name: ConfirmationRequired, Value: value}}, err
 	case agent.ModelCalled, agent.ModelAnswered:
-		return t.model(e)
+		return modelRound(e)
 	case agent.MessageEnded:
-		return t.messageEnded(e)
-	case agent.TaskEnded:
-		return []Event{t.stamp(Event{Type: Custom, Name: TaskEnded, Value: e.Data}, e.At)}, nil
-	case agent.CallProposed, agent.CallEnded, agent.CallOffloaded:
-		return t.call(e)
-	case agent.ConfirmationRequired, agent.ConfirmationResolved:
-		return t.question(e)
+		return messageEnded(e)
+	case agent.ReasoningEnded:
+		return reasoningEnded(e)
+	case agent.CallProposed:
+		return callProposed(e)
+	case agent.CallOffloaded, agent.CallEnded:
+		return callEnded(e)
 	case agent.RunEnded:
-		return t.end(e)
+		return runEnded(e)
 	}
 	return nil, nil // unknown kinds are skipped: an older program may read a newer log
 }
 
-func (t *Translator) model(e agent.Event) ([]Event, error) {
+// customName names the CUSTOM event that passes an entry of the log on as it is.
+func customName(t agent.EventType) string {
+	switch t {
+	case agent.SkillsRouted:
+		return SkillsRouted
+	case agent.ContextCompressed:
+		return ContextCompressed
+	case agent.TaskEnded:
+		return TaskEnded
+	}
+	return ConfirmationResolved
+}
+
+func modelRound(e agent.Event) ([]Event, error) {
 	var d agent.ModelData
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
 	}
-	out := append(t.closeMessage(e.At), t.closeStep(e.At)...)
+	out := Event{Type: StepStarted, StepName: fmt.Sprintf("model-%d", d.Round)}
 	if e.Type == agent.ModelAnswered {
-		return out, nil
+		out.Type = StepFinished
 	}
-	t.step = fmt.Sprintf("model-%d", d.Round)
-	return append(out, t.stamp(Event{Type: StepStarted, StepName: t.step}, e.At)), nil
+	return []Event{out}, nil
 }
 
-func (t *Translator) messageEnded(e agent.Event) ([]Event, error) {
+// reasoningSuffix makes the id of what a model thought of that of the message that it became.
+const reasoningSuffix = "-reasoning"
+
+// reasoningEnded shows what a model thought before it answered, as a message of its own and never as text.
+func reasoningEnded(e agent.Event) ([]Event, error) {
 	var d agent.MessageData
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
 	}
-	out := t.closeMessage(e.At)
-	if d.Abandoned && len(out) > 0 { // so that a page can show that this text was never finished
-		out[len(out)-1] = t.with(out[len(out)-1], e.At, map[string]any{"abandoned": true})
-	}
-	return out, nil
+	id := d.MessageID + reasoningSuffix
+	return []Event{{Type: ReasoningMessageContent, MessageID: id, Delta: d.Text}, {Type: ReasoningEnd, MessageID: id}}, nil
 }
 
-func (t *Translator) openMessage(id string, at time.Time) []Event {
-	if t.message == id {
-		return nil
+func messageEnded(e agent.Event) ([]Event, error) {
+	var d agent.MessageData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, err
 	}
-	out := t.closeMessage(at)
-	t.message = id
-	return append(out, t.stamp(Event{Type: TextMessageStart, MessageID: id, Role: "assistant"}, at))
+	end := Event{Type: TextMessageEnd, MessageID: d.MessageID}
+	if d.Abandoned { // so that a page can show that this text was never finished
+		end.about = map[string]any{"abandoned": true}
+	}
+	return []Event{end}, nil
 }
 
-func (t *Translator) closeMessage(at time.Time) []Event {
-	if t.message == "" {
-		return nil
-	}
-	id := t.message
-	t.message = ""
-	return []Event{t.stamp(Event{Type: TextMessageEnd, MessageID: id}, at)}
+func aboutCall(d agent.CallData) map[string]any {
+	return map[string]any{"kind": d.Kind, "invocationId": d.InvocationID}
 }
 
-func (t *Translator) closeStep(at time.Time) []Event {
-	if t.step == "" {
-		return nil
-	}
-	name := t.step
-	t.step = ""
-	return []Event{t.stamp(Event{Type: StepFinished, StepName: name}, at)}
-}
-
-func (t *Translator) call(e agent.Event) ([]Event, error) {
+func callProposed(e agent.Event) ([]Event, error) {
 	var d agent.CallData
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
 	}
-	about := map[string]any{"kind": d.Kind, "invocationId": d.InvocationID}
-	if e.Type != agent.CallProposed {
-		about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
-		if d.TaskID != "" {
-			about["taskId"] = d.TaskID
-		}
-		if len(d.EditedArgs) > 0 {
-			about["editedArgs"] = d.EditedArgs
-		}
-		return []Event{t.with(Event{
-			Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: cmp.Or(string(d.Result), "{}"), Role: "tool",
-		}, e.At, about)}, nil
-	}
-	out := []Event{t.with(Event{Type: ToolCallStart, ToolCallID: d.CallID, ToolCallName: d.Name, ParentMessageID: d.MessageID}, e.At, about)}
-	if len(d.Args) > 0 {
-		out = append(out, t.stamp(Event{Type: ToolCallArgs, ToolCallID: d.CallID, Delta: string(d.Args)}, e.At))
-	}
-	return append(out, t.stamp(Event{Type: ToolCallEnd, ToolCallID: d.CallID}, e.At)), nil
+	return []Event{
+		{Type: ToolCallStart, ToolCallID: d.CallID, ToolCallName: d.Name, ParentMessageID: d.MessageID, about: aboutCall(d)},
+		{Type: ToolCallArgs, ToolCallID: d.CallID, Delta: string(d.Args)},
+		{Type: ToolCallEnd, ToolCallID: d.CallID},
+	}, nil
 }
 
-func (t *Translator) question(e agent.Event) ([]Event, error) {
-	if e.Type == agent.ConfirmationRequired {
-		value, err := t.Question(e.Data)
-		if err != nil {
-			return nil, err
-		}
-		return []Event{t.stamp(Event{Type: Custom, Name: ConfirmationRequired, Value: value}, e.At)}, nil
+func callEnded(e agent.Event) ([]Event, error) {
+	var d agent.CallData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return nil, err
 	}
-	return []Event{t.stamp(Event{Type: Custom, Name: ConfirmationResolved, Value: e.Data}, e.At)}, nil
+	if d.Kind == string(capability.Client) && d.Stage == string(capability.StageAnswer) {
+		return nil, nil // the client has said so itself
+	}
+	about := aboutCall(d)
+	about["status"], about["durationMs"], about["stage"] = d.Status, d.DurationMS, d.Stage
+	if d.TaskID != "" {
+		about["taskId"] = d.TaskID
+	}
+	if len(d.EditedArgs) > 0 {
+		about["editedArgs"] = d.EditedArgs
+	}
+	return []Event{{Type: ToolCallResult, MessageID: d.InvocationID, ToolCallID: d.CallID, Content: agent.AnswerWords(capability.Stage(d.Stage), d.Result), about: about}}, nil
 }
 
 // Question adds to a confirmation's JSON how many seconds are left, so that a client's clock does not
 // matter.
-func (t *Translator) Question(raw json.RawMessage) (json.RawMessage, error) {
+func (t Translator) Question(raw json.RawMessage) (json.RawMessage, error) {
 	var c agent.Confirmation
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return nil, err
@@ -191,24 +172,22 @@ func (t *Translator) Question(raw json.RawMessage) (json.RawMessage, error) {
 	}{c, max(0, int64(left.Round(time.Second)/time.Second))})
 }
 
-func (t *Translator) end(e agent.Event) ([]Event, error) {
+func runEnded(e agent.Event) ([]Event, error) {
 	var d agent.EndData
 	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return nil, err
 	}
-	out := append(t.closeMessage(e.At), t.closeStep(e.At)...)
-	usage := usageOf(d)
-	last := Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID, Usage: usage}
-	switch {
-	case d.Status == agent.Cancelled.String() && t.run.Modern:
-		last.Outcome = &Outcome{Type: "cancelled"}
-	case d.Status == agent.Cancelled.String():
-		last = Event{Type: RunError, Message: "the run was cancelled", Code: "cancelled", Usage: usage}
-	case d.Status == agent.Failed.String():
-		last = Event{Type: RunError, Message: cmp.Or(d.Message, "the run failed"), Code: d.Code, Usage: usage}
+	last := Event{Type: RunFinished, Usage: usageOf(d), about: map[string]any{"finishReason": d.Reason}}
+	if len(d.Pending) > 0 {
+		last.Outcome = &Outcome{Type: outcomeSuccess, PendingToolCallIDs: d.Pending}
 	}
-	t.finished = true
-	return append(out, t.with(last, e.At, map[string]any{"finishReason": d.Reason})), nil
+	switch d.Status {
+	case agent.Cancelled.String():
+		last.Outcome = &Outcome{Type: outcomeCancelled}
+	case agent.Failed.String():
+		last.Type, last.Message, last.Code = RunError, d.Message, d.Code
+	}
+	return []Event{last}, nil
 }
 
 // usageOf gives the run's counts; what no endpoint reported is left out rather than said to be 0.
@@ -221,76 +200,23 @@ func usageOf(d agent.EndData) []Usage {
 	}}
 }
 
-// start gives RUN_STARTED if the stream has none yet: every stream must begin with it.
-func (t *Translator) start(at time.Time) []Event {
-	if t.started {
-		return nil
-	}
-	t.started = true
-	e := Event{Type: RunStarted, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}
-	if t.run.Modern {
-		e.ProtocolVersion = ProtocolVersion
-	}
-	return []Event{t.stamp(e, at)}
-}
+// Start begins a stream, be it in the middle of a run.
+func (t Translator) Start() Event { return Event{Type: RunStarted, at: t.now()} }
 
-// Start begins a stream that shows no run.
-func (t *Translator) Start() []Event { return t.start(t.now()) }
+// Finished ends a stream that shows no run, or one that had ended before it was opened.
+func (t Translator) Finished() Event { return Event{Type: RunFinished, at: t.now()} }
 
-// Restart begins a stream under another label in the middle of a run, as a resume does.
-func (t *Translator) Restart() []Event {
-	t.started, t.finished = false, false
-	return t.start(t.now())
-}
-
-// Finished ends a stream whose run had ended before it was opened.
-func (t *Translator) Finished() []Event {
-	now := t.now()
-	t.finished = true
-	return append(t.start(now), t.stamp(Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID}, now))
-}
-
-// Interrupted ends a stream whose run waits on, as the standard's interrupt (design, section 6). Without
-// an open question there is nothing to wait for, and the stream just breaks off.
-func (t *Translator) Interrupted(open []Asked) []Event {
-	if t.finished || len(open) == 0 {
-		return nil
-	}
-	now := t.now()
-	out := t.start(now)
-	out = append(out, t.closeMessage(now)...)
-	out = append(out, t.closeStep(now)...)
-	outcome := &Outcome{Type: "interrupt"}
+// Interrupted ends a stream whose run waits on, as the standard's interrupt (design, section 6).
+func (t Translator) Interrupted(open []Asked) Event {
+	outcome := &Outcome{Type: outcomeInterrupt}
 	for _, a := range open {
 		outcome.Interrupts = append(outcome.Interrupts, a.interrupt())
 	}
-	t.finished = true
-	return append(out, t.stamp(Event{Type: RunFinished, ThreadID: t.run.ThreadID, RunID: t.run.ClientRunID, Outcome: outcome}, now))
+	return Event{Type: RunFinished, Outcome: outcome, at: t.now()}
 }
 
 // Broken ends a stream that cannot show its run any further. The run goes on; its own stream shows it again.
-func (t *Translator) Broken(err error) []Event {
-	if t.finished {
-		return nil
-	}
-	now := t.now()
-	t.finished = true
+func (t Translator) Broken(err error) Event {
 	message := "the stream broke, not the run (" + fault.MessageOf(err) + "); follow it again"
-	return append(t.start(now), t.stamp(Event{Type: RunError, Message: message, Code: string(fault.CodeOf(err))}, now))
-}
-
-func (t *Translator) stamp(e Event, at time.Time) Event { return t.with(e, at, nil) }
-
-// with adds our run id, the time, and what else is known of an event.
-func (t *Translator) with(e Event, at time.Time, more map[string]any) Event {
-	e.Timestamp = millis(at)
-	about := map[string]any{"runId": t.run.ID}
-	if !at.IsZero() {
-		about["at"] = at.UTC().Format(time.RFC3339Nano)
-	}
-	for k, v := range more {
-		about[k] = v
-	}
-	e.Metadata = map[string]any{"agentmesh": about}
-	return e
+	return Event{Type: RunError, Message: message, Code: string(fault.CodeOf(err)), at: t.now()}
 }

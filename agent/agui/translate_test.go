@@ -11,6 +11,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/agui"
+	"agentmesh/agent/agui/aguicheck"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -70,37 +71,43 @@ func order() []piece {
 	}
 }
 
-// play translates a script and checks every event by the protocol's rules.
-func play(t *testing.T, r agent.Run, script []piece) []agui.Event {
+// play translates and writes a script, and checks every line by the protocol's rules.
+func play(t *testing.T, r agent.Run, script []piece) []agui.Line {
 	t.Helper()
-	translator := agui.NewTranslator(r, now)
-	checker := newReader()
-	var out []agui.Event
+	says, w, checker := agui.NewTranslator(now), agui.NewWriter(r), aguicheck.New(r.Modern)
+	var out []agui.Line
 	for i, p := range script {
-		events := translator.Text(p.messageID, p.text)
+		events := []agui.Event{says.Text(p.messageID, p.text)}
 		if p.kind != "" {
 			e := agent.NewEvent(p.kind, p.data, began.Add(time.Duration(i)*time.Second))
 			e.Seq = int64(i + 1)
 			var err error
-			if events, err = translator.Event(e); err != nil {
+			if events, err = says.Event(e); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, e := range events {
-			if err := checker.take(e); err != nil {
-				t.Errorf("entry %d: %v", i, err)
-			}
-		}
-		out = append(out, events...)
+		lines := w.Write(events...)
+		take(t, checker, lines)
+		out = append(out, lines...)
 	}
 	return out
+}
+
+// read gives an event as a client has it.
+func read(t *testing.T, line agui.Line) agui.Event {
+	t.Helper()
+	var e agui.Event
+	if err := json.Unmarshal([]byte(line.String()), &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 func TestTranslate_Golden(t *testing.T) {
 	t.Parallel()
 	var lines strings.Builder
 	for _, e := range play(t, theRun(), order()) {
-		lines.WriteString(e.Encode() + "\n")
+		lines.WriteString(e.String() + "\n")
 	}
 	golden := filepath.Join("testdata", "order.jsonl")
 	if *update {
@@ -117,10 +124,11 @@ func TestTranslate_Golden(t *testing.T) {
 	}
 }
 
-func types(events []agui.Event) string {
+func types(t *testing.T, lines []agui.Line) string {
+	t.Helper()
 	var names []string
-	for _, e := range events {
-		names = append(names, e.Type)
+	for _, line := range lines {
+		names = append(names, read(t, line).Type)
 	}
 	return strings.Join(names, " ")
 }
@@ -162,7 +170,7 @@ func TestTranslate_Repairs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := types(play(t, theRun(), tt.script)); got != tt.want {
+			if got := types(t, play(t, theRun(), tt.script)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -197,8 +205,8 @@ func TestTranslate_Ends(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			events := play(t, tt.run, []piece{{kind: agent.RunStarted}, {kind: agent.RunEnded, data: tt.end}})
-			if last := events[len(events)-1]; !tt.want(last) {
-				t.Errorf("got %s", last.Encode())
+			if last := events[len(events)-1]; !tt.want(read(t, last)) {
+				t.Errorf("got %s", last)
 			}
 		})
 	}
@@ -206,7 +214,7 @@ func TestTranslate_Ends(t *testing.T) {
 
 func TestTranslator_QuestionTellsTheSecondsLeft(t *testing.T) {
 	t.Parallel()
-	translator := agui.NewTranslator(theRun(), now)
+	translator := agui.NewTranslator(now)
 	for deadline, want := range map[time.Duration]float64{5 * time.Minute: 290, time.Second: 0} {
 		q := question()
 		q.Deadline = began.Add(deadline)
@@ -224,30 +232,23 @@ func TestTranslator_QuestionTellsTheSecondsLeft(t *testing.T) {
 
 func TestTranslator_Interrupted(t *testing.T) {
 	t.Parallel()
-	translator := agui.NewTranslator(theRun(), now)
-	events := append(translator.Text("a", "x"), translator.Interrupted([]agui.Asked{{Confirmation: question()}})...)
-	checker := newReader()
-	for _, e := range events {
-		if err := checker.take(e); err != nil {
-			t.Error(err)
-		}
+	says, w, checker := agui.NewTranslator(now), agui.NewWriter(theRun()), aguicheck.New(false)
+	lines := w.Write(says.Text("a", "x"), says.Interrupted([]agui.Asked{{Confirmation: question()}}))
+	take(t, checker, lines)
+	last := lines[len(lines)-1]
+	e := read(t, last)
+	if e.Outcome == nil || e.Outcome.Type != "interrupt" || e.Outcome.Interrupts[0].ID != "conf-1" || strings.Contains(last.String(), "expiresAt") {
+		t.Errorf("got %s, want an interrupt without expiresAt", last)
 	}
-	last := events[len(events)-1]
-	if last.Outcome == nil || last.Outcome.Type != "interrupt" || last.Outcome.Interrupts[0].ID != "conf-1" || strings.Contains(last.Encode(), "expiresAt") {
-		t.Errorf("got %s, want an interrupt without expiresAt", last.Encode())
-	}
-	if more := translator.Interrupted([]agui.Asked{{Confirmation: question()}}); more != nil {
-		t.Errorf("got %s after the end", types(more))
-	}
-	if none := agui.NewTranslator(theRun(), now).Interrupted(nil); none != nil {
-		t.Errorf("got %s without a question", types(none))
+	if more := w.Write(says.Interrupted([]agui.Asked{{Confirmation: question()}})); more != nil {
+		t.Errorf("got %s after the end", types(t, more))
 	}
 }
 
 func TestTranslator_BrokenData(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []agent.EventType{agent.ModelCalled, agent.MessageEnded, agent.CallProposed, agent.ConfirmationRequired, agent.RunEnded} {
-		_, err := agui.NewTranslator(theRun(), now).Event(agent.Event{Seq: 3, Type: kind, Data: json.RawMessage(`7`)})
+		_, err := agui.NewTranslator(now).Event(agent.Event{Seq: 3, Type: kind, Data: json.RawMessage(`7`)})
 		if err == nil || !strings.Contains(err.Error(), string(kind)) {
 			t.Errorf("%s: got %v, want an error that names it", kind, err)
 		}

@@ -38,7 +38,7 @@ func (p *planner) answer() string {
 	if a.has(intentOrder) {
 		parts = append(parts, p.orderAnswer())
 	}
-	parts = append(parts, p.missingText())
+	parts = append(parts, p.namedText(), p.missingText())
 	var kept []string
 	for _, part := range parts {
 		if part != "" {

@@ -41,6 +41,7 @@ type planner struct {
 	waiting                                     bool   // something is left for a later round
 	unmet                                       string // the dish for want of which the order is not placed
 	needsCity                                   bool
+	named                                       []namedCall
 }
 
 // answerTo decides what to answer to a request.
@@ -90,6 +91,7 @@ func (p *planner) walk() {
 	if a.has(intentOrder) {
 		p.planOrder()
 	}
+	p.planNamed()
 }
 
 // want returns the result of a call of this turn, or nil and plans the call if its tool is offered. A call that was

@@ -24,6 +24,7 @@ const (
 type result struct {
 	outcome outcome
 	code    string
+	raw     string
 	keys    map[string]json.RawMessage
 
 	Ran       *bool  `json:"ran"` // false: the call was refused before it ran
@@ -122,12 +123,12 @@ type orderLine struct {
 func readResult(tool, text string) *result {
 	keys, object := firstObject(text)
 	if keys == nil {
-		return &result{outcome: unreadable}
+		return &result{outcome: unreadable, raw: text}
 	}
-	r := &result{keys: keys}
+	r := &result{keys: keys, raw: text}
 	var mismatch *json.UnmarshalTypeError
 	if err := json.Unmarshal(object, r); err != nil && !errors.As(err, &mismatch) {
-		return &result{outcome: unreadable}
+		return &result{outcome: unreadable, raw: text}
 	}
 	r.outcome = r.judge(tool)
 	return r

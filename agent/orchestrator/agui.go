@@ -41,9 +41,13 @@ func (m *Module) startRun(c echo.Context) error {
 	return nil
 }
 
-// create stores the input's last message and its PENDING run, or gives the run that it made before.
+// create stores what an input says and its PENDING run, or gives the run that it made before.
 func (m *Module) create(c echo.Context, in agui.RunAgentInput, origin agent.Origin) (agent.Run, error) {
-	message, err := in.Last()
+	turn, err := in.Turn()
+	if err != nil {
+		return agent.Run{}, err
+	}
+	client, err := in.Client()
 	if err != nil {
 		return agent.Run{}, err
 	}
@@ -52,8 +56,8 @@ func (m *Module) create(c echo.Context, in agui.RunAgentInput, origin agent.Orig
 		return agent.Run{}, err
 	}
 	r, err := m.deps.Engine.Create(c.Request().Context(), run.Input{
-		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: message.ID,
-		Text: message.Text, Modern: in.ProtocolVersion != "", Origin: origin, Mode: mode,
+		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: turn.Message.ID, Text: turn.Message.Text,
+		Answers: turn.Answers, Client: client, Modern: in.ProtocolVersion != "", Origin: origin, Mode: mode,
 	})
 	if err != nil {
 		return r, err
@@ -111,40 +115,39 @@ func (m *Module) followRun(c echo.Context) error {
 
 // stream writes a run as AG-UI events until its end, or until the client has gone.
 func (m *Module) stream(ctx context.Context, w *sse.Writer, r agent.Run, from run.Cursor) {
-	t, err := m.translator(ctx, r, from)
+	s, err := m.resumed(ctx, w, r, from)
 	if err != nil {
 		flow.Log(ctx).Error().Err(err).Str("runId", r.ID).Msg("stream not opened")
 		return
 	}
 	for u, err := range m.deps.Engine.Follow(ctx, r.ID, from) {
-		var events []agui.Event
-		switch {
-		case err != nil:
-			m.leave(ctx, w, t, r, err)
-			return
-		case u.Event != nil:
-			events, err = t.Event(*u.Event)
-		case u.Delta != "":
-			events = t.Text(u.MessageID, u.Delta)
-		default:
-			err = w.Comment("alive")
-		}
-		if err == nil {
-			err = send(w, events, u.At.String())
-		}
 		if err != nil {
+			s.leave(ctx, m, r, err)
+			return
+		}
+		if err := s.show(u, u.At.String()); err != nil {
 			flow.Log(ctx).Debug().Err(err).Str("runId", r.ID).Msg("stream ended")
 			return
 		}
 	}
 }
 
-// translator makes a translator that has seen what the client has seen, so that the stream goes on as if
-// it had never been cut.
-func (m *Module) translator(ctx context.Context, r agent.Run, from run.Cursor) (*agui.Translator, error) {
-	t := agui.NewTranslator(r, m.deps.Now)
+// runStream is a run's events on their way to one client. Every AG-UI stream of the program is one.
+type runStream struct {
+	sse  *sse.Writer
+	agui *agui.Writer
+	says agui.Translator
+}
+
+func (m *Module) newStream(w *sse.Writer, r agent.Run) *runStream {
+	return &runStream{sse: w, agui: agui.NewWriter(r), says: agui.NewTranslator(m.deps.Now)}
+}
+
+// resumed makes a stream that has written what the client has seen, so that it goes on as if it had never been cut.
+func (m *Module) resumed(ctx context.Context, w *sse.Writer, r agent.Run, from run.Cursor) (*runStream, error) {
+	s := m.newStream(w, r)
 	if from.Seq == 0 {
-		return t, nil
+		return s, nil
 	}
 	seen, err := m.deps.Runs.Events(ctx, r.ID, 0)
 	if err != nil {
@@ -154,25 +157,45 @@ func (m *Module) translator(ctx context.Context, r agent.Run, from run.Cursor) (
 		if e.Seq > from.Seq {
 			break
 		}
-		if _, err := t.Event(e); err != nil {
+		events, err := s.says.Event(e)
+		if err == nil && e.Seq == from.Seq && from.Chars > 0 {
+			var spoken []agui.Event
+			spoken, err = s.says.Spoken(e)
+			events = append(events, spoken...)
+		}
+		if err != nil {
 			return nil, err
 		}
-		if e.Seq == from.Seq && from.Chars > 0 {
-			return t, t.Spoken(e)
-		}
+		s.agui.Write(events...)
 	}
-	return t, nil
+	return s, nil
 }
 
-// send writes the events that one place of the log became. Only the last one carries the place, so that
-// a client that saw half of them gets all of them again rather than none.
-func send(w *sse.Writer, events []agui.Event, at string) error {
-	for i, e := range events {
+// show sends what a watcher of the run has seen.
+func (s *runStream) show(u run.Update, at string) error {
+	switch {
+	case u.Event == nil && u.Delta == "":
+		return s.sse.Comment("alive")
+	case u.Event == nil:
+		return s.send(at, s.says.Text(u.MessageID, u.Delta))
+	}
+	events, err := s.says.Event(*u.Event)
+	if err != nil {
+		return err
+	}
+	return s.send(at, events...)
+}
+
+// send writes the events that one place of the log became. Only the last line carries the place, so that a client
+// that saw half of them gets all of them again rather than none.
+func (s *runStream) send(at string, events ...agui.Event) error {
+	lines := s.agui.Write(events...)
+	for i, line := range lines {
 		id := ""
-		if i == len(events)-1 {
+		if i == len(lines)-1 {
 			id = at
 		}
-		if err := w.Send(sse.Event{ID: id, Data: e.Encode()}); err != nil {
+		if err := s.sse.Send(sse.Event{ID: id, Data: line.String()}); err != nil {
 			return err
 		}
 	}
@@ -181,16 +204,16 @@ func send(w *sse.Writer, events []agui.Event, at string) error {
 
 // leave ends a stream before its run has ended. When the program stops while a question is open, the
 // client learns of it as an interrupt (design, section 6); when the run cannot be read, that the stream broke.
-func (m *Module) leave(ctx context.Context, w *sse.Writer, t *agui.Translator, r agent.Run, cause error) {
+func (s *runStream) leave(ctx context.Context, m *Module, r agent.Run, cause error) {
 	if !errors.Is(cause, ErrShutdown) {
 		if ctx.Err() == nil {
 			flow.Log(ctx).Warn().Err(cause).Str("runId", r.ID).Msg("stream broke")
-			_ = send(w, t.Broken(cause), "")
+			_ = s.send("", s.says.Broken(cause))
 		}
 		return
 	}
 	mine, err := m.openIn(context.WithoutCancel(ctx), r.UserID, func(q agent.Confirmation) bool { return q.RunID == r.ID })
 	if err == nil && len(mine) > 0 {
-		_ = send(w, t.Interrupted(m.asked(mine, nil)), "")
+		_ = s.send("", s.says.Interrupted(m.asked(mine, nil)))
 	}
 }

@@ -117,12 +117,12 @@ func (m *Module) copilotJoin(ctx context.Context, w *sse.Writer, in agui.RunAgen
 		return msg.Role != agent.User && slices.ContainsFunc(ahead, func(a agent.Run) bool { return a.ID == msg.RunID })
 	})
 	r.ClientRunID, r.Modern = in.RunID, in.ProtocolVersion != ""
-	s := &standardStream{m: m, w: w, t: agui.NewTranslator(r, m.deps.Now), r: r}
-	if err := s.send(append(s.t.Start(), s.t.Snapshots(said)...)); err != nil {
+	s := &standardStream{runStream: m.newStream(w, r), m: m, r: r}
+	if err := s.send("", s.says.Snapshots(said)...); err != nil {
 		return false, err
 	}
 	s.follow(ctx, run.Cursor{})
-	return s.ended && !s.waits, nil
+	return s.agui.Ended() && !s.over, nil
 }
 
 // recentRuns is among how many runs of a conversation the open ones are looked for; they are the newest.

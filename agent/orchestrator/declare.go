@@ -21,7 +21,8 @@ func (m *Module) declared() agui.Capabilities {
 	d := agui.Capabilities{
 		Identity:       agui.Identity{Name: "AgentMesh", Description: agentDescription, Version: m.deps.About.Version},
 		Transport:      agui.Transport{Streaming: true},
-		Tools:          agui.Tools{Supported: true, ParallelCalls: true, Items: []agui.Tool{}},
+		Tools:          agui.Tools{Supported: true, ParallelCalls: true, ClientProvided: true, Items: []agui.Tool{}},
+		Reasoning:      agui.Reasoning{Supported: true},
 		State:          agui.State{Snapshots: true, Memory: true},
 		MultiAgent:     agui.MultiAgent{Supported: true, Delegation: true, Subagents: []agui.Subagent{}},
 		HumanInTheLoop: agui.HumanInTheLoop{Supported: true, Approvals: true, Interrupts: true, ApproveWithEdits: true},

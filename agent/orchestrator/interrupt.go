@@ -27,7 +27,7 @@ func (m *Module) runStandard(c echo.Context) error {
 	}
 	r, err := m.create(c, in, agent.ByAGUI)
 	var open *run.OpenConfirmationError
-	if errors.As(err, &open) {
+	if errors.As(err, &open) || errors.Is(err, run.ErrNothingWaits) {
 		return m.interruptAgain(c, in)
 	}
 	if err != nil {
@@ -141,14 +141,12 @@ func (m *Module) interruptAgain(c echo.Context, in agui.RunAgentInput) error {
 	if err != nil {
 		return nil // the client has gone
 	}
-	t := agui.NewTranslator(agent.Run{ThreadID: in.ThreadID, ClientRunID: in.RunID, Modern: in.ProtocolVersion != ""}, m.deps.Now)
-	events := append(t.Start(), t.Snapshots(history)...)
+	s := m.newStream(w, agent.Run{ThreadID: in.ThreadID, ClientRunID: in.RunID, Modern: in.ProtocolVersion != ""})
+	last := s.says.Finished()
 	if len(open) > 0 {
-		events = append(events, t.Interrupted(m.asked(open, nil))...)
-	} else {
-		events = append(events, t.Finished()...)
+		last = s.says.Interrupted(m.asked(open, nil))
 	}
-	_ = send(w, events, "")
+	_ = s.send("", append(s.says.Snapshots(history), last)...)
 	return nil
 }
 
@@ -159,24 +157,20 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 	c.Response().Header().Set("X-Run-Id", r.ID)
 	c.Response().Header().Set("X-Trace-Id", r.TraceID)
 	r.ClientRunID, r.Modern = in.RunID, in.ProtocolVersion != ""
-	t, err := m.translator(ctx, r, from)
-	if err != nil {
-		return err
-	}
 	w, err := sse.NewWriter(c.Response())
-	s := &standardStream{m: m, w: w, t: t, r: r, refused: act()}
+	s := &standardStream{runStream: m.newStream(w, r), m: m, r: r, refused: act()}
 	if err != nil {
 		return nil
 	}
 	if from.Seq > 0 {
-		if err = s.send(t.Restart()); err == nil {
+		if err = s.send("", s.says.Start()); err == nil {
 			err = s.interruptIfUnchanged(ctx, from)
 		}
 	}
 	switch {
 	case err != nil:
 		s.broke(ctx, err)
-	case !s.ended:
+	case !s.agui.Ended():
 		s.follow(ctx, from)
 	}
 	return nil
@@ -184,13 +178,11 @@ func (m *Module) openStandard(c echo.Context, in agui.RunAgentInput, r agent.Run
 
 // standardStream is one run on a stream of POST /agui.
 type standardStream struct {
+	*runStream
 	m       *Module
-	w       *sse.Writer
-	t       *agui.Translator
 	r       agent.Run
 	refused refusals // of the answers that the stream began with
-	ended   bool     // the run's last event here has been sent
-	waits   bool     // and it was the interrupt
+	over    bool     // nothing may follow on its connection: it ended with an interrupt, or broke
 }
 
 // follow shows the run from a place on, until it ends or waits for nothing but a person.
@@ -203,14 +195,14 @@ func (s *standardStream) follow(ctx context.Context, from run.Cursor) {
 			s.broke(ctx, err)
 			return
 		}
-		if s.ended {
+		if s.agui.Ended() {
 			return
 		}
 	}
-	if s.ended {
+	if s.agui.Ended() {
 		return
 	}
-	if err := s.finish(ctx, s.t.Finished()); err != nil { // the run had ended before
+	if err := s.finish(ctx, s.says.Finished()); err != nil { // the run had ended before
 		s.broke(ctx, err)
 	}
 }
@@ -218,49 +210,40 @@ func (s *standardStream) follow(ctx context.Context, from run.Cursor) {
 // broke ends a stream that cannot go on. Where the client is still there it hears that the stream broke, not
 // the run, which it may follow again.
 func (s *standardStream) broke(ctx context.Context, err error) {
+	s.over = true
 	if ctx.Err() != nil || errors.Is(err, ErrShutdown) {
 		flow.Log(ctx).Debug().Err(err).Str("runId", s.r.ID).Msg("stream ended")
 		return
 	}
 	flow.Log(ctx).Warn().Err(err).Str("runId", s.r.ID).Msg("stream broke")
-	_ = s.send(s.t.Broken(err))
+	_ = s.send("", s.says.Broken(err))
 }
 
-func (s *standardStream) send(events []agui.Event) error { return send(s.w, events, "") }
-
+// show sends what a watcher has seen; the standard's view of it may end there.
 func (s *standardStream) show(ctx context.Context, u run.Update) error {
-	switch {
-	case u.Event == nil && u.Delta == "":
-		return s.w.Comment("alive")
-	case u.Event == nil:
-		return s.send(s.t.Text(u.MessageID, u.Delta))
-	}
-	events, err := s.t.Event(*u.Event)
-	if err != nil {
-		return err
-	}
-	switch u.Event.Type {
-	case agent.RunEnded:
-		return s.finish(ctx, events)
-	case agent.ConfirmationRequired, agent.CallEnded:
-		if err := s.send(events); err != nil {
+	if u.Event != nil && u.Event.Type == agent.RunEnded {
+		last, err := s.says.Event(*u.Event)
+		if err != nil {
 			return err
 		}
+		return s.finish(ctx, last...)
+	}
+	if err := s.runStream.show(u, ""); err != nil {
+		return err
+	}
+	if u.Event != nil && (u.Event.Type == agent.ConfirmationRequired || u.Event.Type == agent.CallEnded) {
 		return s.interruptIfWaiting(ctx)
 	}
-	return s.send(events)
+	return nil
 }
 
 // finish ends the stream with both snapshots before its last event, so that a client holds what is stored.
-func (s *standardStream) finish(ctx context.Context, events []agui.Event) error {
-	s.ended = true
+func (s *standardStream) finish(ctx context.Context, last ...agui.Event) error {
 	history, err := s.m.deps.Runs.History(ctx, s.r.UserID, s.r.ThreadID, false, newestMessages)
-	if err != nil || len(events) == 0 {
+	if err != nil {
 		return err
 	}
-	last := len(events) - 1
-	out := append(append(append([]agui.Event{}, events[:last]...), s.t.Snapshots(history)...), events[last])
-	return s.send(out)
+	return s.send("", append(s.says.Snapshots(history), last...)...)
 }
 
 // interruptIfUnchanged ends the stream when the answers changed nothing, and a question is open: no event will come
@@ -280,7 +263,7 @@ func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 		return err
 	}
 	for _, inv := range j.Invocations {
-		if !inv.Status.Settled() && inv.Status != "ASKING" {
+		if !inv.Status.Settled() && !inv.Status.Waits() {
 			return nil // another call is at work
 		}
 	}
@@ -288,8 +271,8 @@ func (s *standardStream) interruptIfWaiting(ctx context.Context) error {
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	s.waits = true
-	return s.finish(ctx, s.t.Interrupted(s.m.asked(open, s.refused)))
+	s.over = true
+	return s.finish(ctx, s.says.Interrupted(s.m.asked(open, s.refused)))
 }
 
 // asked shows open questions with what may be answered to them, and why an answer did not count.

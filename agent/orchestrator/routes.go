@@ -21,6 +21,7 @@ func (m *Module) routes(e *echo.Echo) {
 		g.POST("/reject", m.reject)
 		g.POST("/cancel", m.cancel)
 	}
+	api.POST("/runs/:id/results", m.answerCall)
 	api.GET("/confirmations", m.listConfirmations)
 	api.GET("/conversations", m.listConversations)
 	api.GET("/conversations/:id", m.getConversation)

@@ -52,7 +52,7 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (wri
 	now := s.deps.Now()
 	out.Events = append(out.Events, agent.NewEvent(agent.RunEnded, agent.EndData{
 		Status: out.To.String(), Reason: out.Finish, Code: out.ErrorCode, Message: out.ErrorMessage,
-		Model: j.Run.Model, Usage: j.Run.Usage.Add(out.Usage),
+		Model: j.Run.Model, Usage: j.Run.Usage.Add(out.Usage), Pending: leftWith(j, out.To),
 	}, now))
 	if err := failpoint.Hit(ctx, failpoint.BeforeEnd); err != nil {
 		return false, err
@@ -72,6 +72,14 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (wri
 		s.tell(ctx, j.Run.UserID, j.Run.ThreadID)
 	}
 	return true, failpoint.Hit(ctx, failpoint.AfterEnd)
+}
+
+// leftWith names the calls that a run which has not failed leaves to its client.
+func leftWith(j agent.Journal, to agent.Status) []string {
+	if to != agent.Succeeded {
+		return nil
+	}
+	return pendingOf(j)
 }
 
 // closeCalls gives every call that the run waits for a result, and closes open questions.

@@ -84,6 +84,9 @@ func (s *Service) momentHints(ctx context.Context, r agent.Run, last bool) ([]st
 	if err != nil {
 		return nil, err
 	}
+	if told := clientContext(r); told != "" {
+		out = append(out, told)
+	}
 	if len(running) > 0 {
 		out = append(out, "Still running in the background: "+strings.Join(running, "; "))
 	}

@@ -157,16 +157,21 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 	told, news := s.toTell(&j)
 	j.Run.Status, j.Run.Skills, j.Run.Tools, j.Run.Epoch = agent.Running, ids(routed.Skills), routed.Tools, lease.Epoch
 	first := s.round(j)
-	err = s.append(ctx, agent.Step{
+	step := agent.Step{
 		RunID: j.Run.ID, From: []agent.Status{agent.Pending}, To: agent.Running, Lease: lease,
 		Skills: j.Run.Skills, Tools: routed.Tools, Model: s.deps.Model.Name(), Told: told,
-		Events: append([]agent.Event{
+		Events: []agent.Event{
 			agent.NewEvent(agent.RunStarted, agent.StartedData{
 				ThreadID: j.Run.ThreadID, ClientRunID: j.Run.ClientRunID, TraceID: j.Run.TraceID, Modern: j.Run.Modern,
 			}, first.began),
 			agent.NewEvent(agent.SkillsRouted, routed, first.began),
-		}, append(news, first.asked())...),
-	})
+		},
+	}
+	if err := s.goOn(ctx, j, &step); err != nil {
+		return false, s.fail(ctx, j, err)
+	}
+	step.Events = append(append(step.Events, news...), first.asked())
+	err = s.append(ctx, step)
 	switch {
 	case errors.Is(err, agent.ErrBusy):
 		return false, nil

@@ -125,8 +125,7 @@ func (r *round) answered(ctx context.Context, a agent.Answer) agent.Step {
 	}
 	for i, call := range a.Calls {
 		inv := r.proposed(call, i, now)
-		d, _ := r.s.deps.Pipeline.Lookup(call.Name)
-		data := callData(inv, d.Kind)
+		data := callData(inv, r.s.kindOf(r.j.Run, call.Name))
 		data.Extra = call.Extra
 		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, data, now))
 		if len(r.j.Invocations)+i < r.s.config.Bounds.Calls {

@@ -66,6 +66,8 @@ func nextStep(j agent.Journal, b Bounds) next {
 		return next{do: actCalls, calls: todo}
 	case asking:
 		return next{do: actWait}
+	case len(waitsOutside(j)) > 0:
+		return next{do: actFinish, status: agent.Succeeded, reason: leftTo(j)}
 	}
 	return next{do: actModel, last: bound(j, b, len(answers)) != ""}
 }
@@ -86,8 +88,8 @@ func pendingCalls(j agent.Journal, round int) (todo []agent.Invocation, asking b
 		if inv.Round != round || inv.Status.Settled() {
 			continue
 		}
-		if inv.Status == capability.Asking {
-			asking = true
+		if inv.Status.Waits() {
+			asking = asking || inv.Status == capability.Asking
 			continue
 		}
 		todo = append(todo, inv)

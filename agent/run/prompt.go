@@ -28,9 +28,30 @@ func (s *Service) route(ctx context.Context, j agent.Journal) (agent.RoutedData,
 	}
 	var out agent.RoutedData
 	var names []string
+	if j.Run.Continues != "" && inputOf(j) == "" {
+		return s.routedBefore(ctx, j.Run, on)
+	}
 	for _, r := range skills.Route(on, inputOf(j), previous) {
 		out.Skills = append(out.Skills, agent.RoutedSkill{ID: r.ID, Name: r.Name, NameEn: r.NameEn, Reason: r.Reason})
 		names = append(names, r.Capabilities...)
+	}
+	out.Tools = s.deps.Registry.Toolkit(names).Names()
+	return out, nil
+}
+
+// routedBefore is what the run that this one goes on from was routed to: nobody has said anything since.
+func (s *Service) routedBefore(ctx context.Context, r agent.Run, on []skills.Manifest) (agent.RoutedData, error) {
+	earlier, err := s.deps.Store.Run(ctx, r.UserID, r.Continues)
+	if err != nil {
+		return agent.RoutedData{}, fmt.Errorf("route: %w", err)
+	}
+	var out agent.RoutedData
+	var names []string
+	for _, m := range on {
+		if slices.Contains(earlier.Skills, m.ID) {
+			out.Skills = append(out.Skills, agent.RoutedSkill{ID: m.ID, Name: m.Name, NameEn: m.NameEn, Reason: "goes on"})
+			names = append(names, m.Capabilities...)
+		}
 	}
 	out.Tools = s.deps.Registry.Toolkit(names).Names()
 	return out, nil
@@ -79,7 +100,7 @@ func (s *Service) draft(ctx context.Context, j agent.Journal, last bool) (*draft
 	}
 	d.bound()
 	if !last {
-		d.tools = s.deps.Registry.Toolkit(j.Run.Tools).Definitions()
+		d.tools = append(slices.Clone(s.deps.Registry.Toolkit(j.Run.Tools).Definitions()), clientTools(j.Run)...)
 		d.reader = s.deps.Registry.Toolkit([]string{ReadResult}).Definitions()
 	}
 	return d, nil
@@ -125,7 +146,7 @@ func current(j agent.Journal) []agent.Message {
 		out = append(out, m.AsRun(j.Invocations))
 		for _, inv := range j.Invocations {
 			if m.Role == agent.Assistant && inv.MessageID == m.ID {
-				out = append(out, agent.Message{ID: inv.ID, Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Told())})
+				out = append(out, agent.Message{ID: inv.ID, Role: agent.Tool, ToolCallID: inv.CallID, Text: inv.Words()})
 			}
 		}
 	}

@@ -104,16 +104,22 @@ type Input struct {
 	Modern      bool
 	Origin      agent.Origin
 	Mode        capability.Mode // empty: the default one
+	Client      agent.Client
+	Answers     []agent.CallAnswer // what the client says came of calls of its tools
 }
 
 // key names an input, so that it is known when it comes again: all that a client repeats when it sends it
 // again. It is empty where the client did not name it.
 func (in Input) key() string {
-	if in.ClientRunID == "" || in.MessageID == "" {
+	id, said := in.MessageID, in.Text
+	if n := len(in.Answers); said == "" && n > 0 { // it is about what was answered
+		id, said = in.Answers[n-1].MessageID, in.Answers[n-1].CallID+"\n"+in.Answers[n-1].Content
+	}
+	if in.ClientRunID == "" || id == "" {
 		return ""
 	}
 	sum := sha256.New()
-	for _, part := range []string{in.UserID, in.ThreadID, in.ClientRunID, in.MessageID, in.Text} {
+	for _, part := range []string{in.UserID, in.ThreadID, in.ClientRunID, id, said} {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
@@ -126,25 +132,36 @@ func (e *OpenConfirmationError) Error() string {
 	return "a question of this conversation is open: confirm, reject or cancel it first"
 }
 
+// ErrNothingWaits refuses an input that says nothing but what came of calls which do not wait for it.
+var ErrNothingWaits error = fault.New(fault.Conflict,
+	"no call of this conversation waits for this answer: it has its result already, or is not of a tool of the client's")
+
 // titleLength is how much of its first message names a conversation, in characters.
 const titleLength = 40
 
 // Create stores an input and its PENDING run. Begin sets it going, once somebody can watch it. The same input
 // again, from a client that lost the answer, gives the run that there is, however far that has come.
 func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
+	if err := s.checkTools(in.Client); err != nil {
+		return agent.Run{}, err
+	}
+	answered, continues, err := s.answersOfClient(ctx, in)
+	if err != nil {
+		return agent.Run{}, err
+	}
 	now := s.deps.Now()
 	r := agent.Run{
-		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID,
+		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID, Client: in.Client, Continues: continues,
 		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, Mode: cmp.Or(in.Mode, capability.ModeDefault), InputKey: in.key(), CreatedAt: now,
 	}
-	message := agent.Message{
-		ID: cmp.Or(in.MessageID, s.deps.NewID("msg")), UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID,
-		Role: agent.User, Text: in.Text, CreatedAt: now,
+	message := agent.Message{UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID, Role: agent.User, Text: in.Text, CreatedAt: now}
+	if in.Text != "" {
+		message.ID = cmp.Or(in.MessageID, s.deps.NewID("msg"))
 	}
-	err := s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message)
+	err = s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message, answered...)
 	if errors.Is(err, agent.ErrMessageExists) { // a client that sends a message again under its old id
 		message.ID = s.deps.NewID("msg")
-		err = s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message)
+		err = s.deps.Store.CreateRun(ctx, r, text.Clip(in.Text, titleLength), message, answered...)
 	}
 	var same *agent.SameInputError
 	switch {
@@ -153,6 +170,8 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 		return s.Run(ctx, in.UserID, same.RunID)
 	case errors.Is(err, agent.ErrConfirmationOpen):
 		return agent.Run{}, s.openConfirmation(ctx, in)
+	case errors.Is(err, agent.ErrNothingSaid) || errors.Is(err, agent.ErrStale):
+		return agent.Run{}, ErrNothingWaits
 	}
 	if err != nil {
 		return agent.Run{}, fmt.Errorf("create run: %w", err)

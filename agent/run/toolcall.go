@@ -104,6 +104,9 @@ func (s *Service) advance(ctx context.Context, r agent.Run, inv agent.Invocation
 
 // admit takes a proposed call through the first half of the pipeline.
 func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
+	if tool, ok := r.ClientTool(inv.Name); ok {
+		return s.handOver(ctx, r, inv, tool)
+	}
 	var err error
 	if call.Off, err = s.switchedOff(ctx, r, inv.Name); err != nil && ctx.Err() == nil {
 		return err
@@ -136,6 +139,9 @@ func (s *Service) resumeCall(ctx context.Context, r agent.Run, inv agent.Invocat
 // execute makes the attempt. A call with an effect is claimed in the journal before it starts.
 func (s *Service) execute(ctx context.Context, r agent.Run, inv agent.Invocation, call capability.Call) error {
 	d, _ := s.deps.Pipeline.Lookup(inv.Name)
+	if d.External {
+		return s.park(ctx, r, inv)
+	}
 	resumed := !d.ReadOnly && inv.Status == capability.Running
 	if !d.ReadOnly && !resumed && !failpoint.On(failpoint.Forgetful) {
 		if err := s.claim(ctx, r, &inv, d.Kind); err != nil {

@@ -90,7 +90,7 @@ func (w *world) stop() {
 
 func manifests() []skills.Manifest {
 	return []skills.Manifest{
-		{ID: "test.basics", AlwaysOn: true, Name: "基础", NameEn: "Basics", Capabilities: []string{"look", "slow", "wait", "hold"}, DefaultInstalled: true},
+		{ID: "test.basics", AlwaysOn: true, Name: "基础", NameEn: "Basics", Capabilities: []string{"look", "slow", "wait", "hold", "outside"}, DefaultInstalled: true},
 		{
 			ID: "test.buy", Name: "买", NameEn: "Buy", Capabilities: []string{"buy", "note"}, DefaultInstalled: true,
 			Routing: skills.Routing{Keywords: []string{"buy"}},
@@ -250,6 +250,7 @@ func (x *tools) definitions() []capability.Definition {
 		},
 		{Name: "wait", Kind: capability.Local, Description: "waits for seconds", InputSchema: anyObject, ReadOnly: true, Timeout: time.Hour, Handle: x.wait},
 		{Name: "hold", Kind: capability.Local, Description: "waits, and is waited for", InputSchema: anyObject, ReadOnly: true, Foreground: true, Timeout: time.Hour, Handle: x.wait},
+		{Name: "outside", Kind: capability.Local, Description: "somebody else makes it", InputSchema: anyObject, External: true},
 		{Name: "note", Kind: capability.Local, Description: "notes, not repeatable", InputSchema: anyObject, Handle: x.notes},
 	}
 }

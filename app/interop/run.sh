@@ -38,9 +38,9 @@ rm -rf "$work" && mkdir -p "$work"
 servers=()
 trap 'kill "${servers[@]}" 2>/dev/null; wait 2>/dev/null || true' EXIT
 
-serve() { # serve NAME: starts a server and prints its URL
+serve() { # serve NAME [FLAG...]: starts a server; its URL is in url then
   : >"$work/$1.out" # read below, maybe before the server has opened it
-  ./agentmesh serve --listen 127.0.0.1:0 --data "$work/$1" >"$work/$1.out" 2>"$work/$1.log" &
+  ./agentmesh serve --listen 127.0.0.1:0 --data "$work/$1" "${@:2}" >"$work/$1.out" 2>"$work/$1.log" &
   servers+=($!)
   url=
   for _ in $(seq 100); do
@@ -56,13 +56,17 @@ serve() { # serve NAME: starts a server and prints its URL
 
 serve open
 AGENTMESH_URL=$url
+serve hasty --confirmation-ttl 1s
+AGENTMESH_HASTY_URL=$url
+LLM_API_KEY=none LLM_MODEL=none LLM_BASE_URL="$url/no/model" serve dumb # there is no model at that path
+AGENTMESH_DUMB_URL=$url
 AGENTMESH_KEY=key-of-the-browser-test
 export AGENTMESH_API_KEYS="ann:person:$AGENTMESH_KEY"
 serve keyed
 AGENTMESH_KEYED_URL=$url
 AGENTMESH_LETTERS=$work/letters # a program with an effect that nobody recognises when it comes again
 go test -tags sqlite_fts5 -c -o "$AGENTMESH_LETTERS" ./app
-export CHROMIUM AGENTMESH_URL AGENTMESH_LETTERS AGENTMESH_KEYED_URL AGENTMESH_KEY AGENTMESH_NPM="$npm_dir" AGENTMESH_SHOTS="$shots"
+export CHROMIUM AGENTMESH_URL AGENTMESH_HASTY_URL AGENTMESH_DUMB_URL AGENTMESH_LETTERS AGENTMESH_KEYED_URL AGENTMESH_KEY AGENTMESH_NPM="$npm_dir" AGENTMESH_SHOTS="$shots"
 status=0
 node --test --test-reporter=spec ui/test/*.test.mjs app/interop/*.test.mjs || status=$?
 [ "$status" = 0 ] || { echo "--- the server's log ---"; tail -n 40 "$work"/*.log; } >&2

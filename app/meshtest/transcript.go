@@ -8,6 +8,7 @@ import (
 
 	"agentmesh/agent"
 	"agentmesh/agent/agui"
+	"agentmesh/agent/agui/aguicheck"
 	"agentmesh/app/platform/sse"
 )
 
@@ -26,6 +27,8 @@ type Talk struct {
 	resp *http.Response
 	next func() (sse.Event, error, bool)
 	stop func()
+
+	check *aguicheck.Checker // of a stream from its beginning on
 }
 
 // Ask starts a run and reads its stream to the end.
@@ -84,6 +87,7 @@ func (t *Talk) Until(fits func(agui.Event) bool) agui.Event {
 		if err := json.Unmarshal([]byte(raw.Data), &e); err != nil {
 			t.m.fatalf("event %q: %v", raw.Data, err)
 		}
+		t.obey(raw.Data, e)
 		t.Events = append(t.Events, e)
 		if raw.ID != "" {
 			t.At = raw.ID
@@ -91,6 +95,20 @@ func (t *Talk) Until(fits func(agui.Event) bool) agui.Event {
 		if fits(e) {
 			return e
 		}
+	}
+}
+
+// obey checks that an event may stand where it does: every stream that a test reads keeps to the protocol.
+func (t *Talk) obey(data string, e agui.Event) {
+	t.m.t.Helper()
+	switch {
+	case t.check == nil && (len(t.Events) > 0 || e.Type != agui.RunStarted):
+		return // taken up in its middle
+	case t.check == nil:
+		t.check = aguicheck.New(e.ProtocolVersion != "")
+	}
+	if err := t.check.Take(data); err != nil {
+		t.m.fatalf("%v; saw %s", err, t.Types())
 	}
 }
 

@@ -42,6 +42,7 @@ func allowed() map[string]string {
 		"agent/run":               "agent capability skills",
 		"agent/order":             "agent capability",
 		"agent/agui":              "agent capability",
+		"agent/agui/aguicheck":    "",
 		"agent/trace":             "agent capability",
 		"agent/schedule":          "agent agent/run capability",
 		"agent/orchestrator":      "capability agent skills agent/run agent/order agent/agui agent/trace agent/schedule",
@@ -85,7 +86,7 @@ func doors() map[string]string {
 const module = "agentmesh"
 
 // testOnly are the folders that only tests may import.
-func testOnly() []string { return []string{"app/meshtest", "store/storetest"} }
+func testOnly() []string { return []string{"app/meshtest", "store/storetest", "agent/agui/aguicheck"} }
 
 // pkg is what go list tells of a package.
 type pkg struct {
@@ -120,12 +121,14 @@ func breaches(packages []pkg, allowed, doors map[string]string) []string {
 	return slices.Compact(out)
 }
 
+func forTests(name string) bool {
+	return slices.ContainsFunc(testOnly(), func(folder string) bool { return name == folder || below(name, folder) })
+}
+
 // mayImport judges an import that is not a test's. Tests may join any packages of ours.
 func mayImport(name, rule, path string) bool {
-	for _, folder := range testOnly() {
-		if path == folder || below(path, folder) {
-			return name == folder || below(name, folder)
-		}
+	if forTests(path) {
+		return forTests(name)
 	}
 	switch {
 	case path == name || below(path, "app/platform"):

@@ -13,14 +13,14 @@ import (
 )
 
 const invocationColumns = `i.id, r.id, r.user_id, i.message_id, i.call_id, i.round, i.position, i.name, i.args, i.proposed, i.status,
-	i.result, i.receipt, i.created_at, i.ended_at, i.attempts, i.began_at, i.task_id FROM invocations i JOIN runs r ON r.n = i.run_n`
+	i.result, i.receipt, i.created_at, i.ended_at, i.attempts, i.began_at, i.task_id, i.answer_id FROM invocations i JOIN runs r ON r.n = i.run_n`
 
 func scanInvocation(row scanner) (agent.Invocation, error) {
 	var inv agent.Invocation
 	var args, proposed, result, receipt string
 	var created, ended, began int64
 	err := row.Scan(&inv.ID, &inv.RunID, &inv.UserID, &inv.MessageID, &inv.CallID, &inv.Round, &inv.Position,
-		&inv.Name, &args, &proposed, &inv.Status, &result, &receipt, &created, &ended, &inv.Attempts, &began, &inv.TaskID)
+		&inv.Name, &args, &proposed, &inv.Status, &result, &receipt, &created, &ended, &inv.Attempts, &began, &inv.TaskID, &inv.AnswerID)
 	if err != nil {
 		return agent.Invocation{}, err
 	}

@@ -127,8 +127,8 @@ func (db *DB) Orphans(ctx context.Context, now, since time.Time) ([]string, erro
 	return collect(ctx, db.Read(), func(row scanner) (id string, err error) { return id, row.Scan(&id) },
 		`SELECT id FROM runs r WHERE state < 10 AND ((state = 1 AND lease_until <= ?)
 			OR (state = 2 AND lease_until <= ? AND (cancel_reason <> '' OR EXISTS (SELECT 1 FROM invocations i
-				WHERE i.run_n = r.n AND i.final = 0 AND i.status <> ? AND i.status <> ?)))
+				WHERE i.run_n = r.n AND i.final = 0 AND i.status NOT IN (?, ?, ?))))
 			OR (state = 0 AND created_at < ? AND NOT EXISTS (SELECT 1 FROM runs p
 				WHERE p.user_id = r.user_id AND p.thread_id = r.thread_id AND p.n < r.n AND p.state < 10))) ORDER BY n`,
-		stamp(now), stamp(now), capability.Asking, capability.Offloaded, stamp(since))
+		stamp(now), stamp(now), capability.Asking, capability.Offloaded, capability.InputRequired, stamp(since))
 }

@@ -1,6 +1,7 @@
 package rundb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -94,8 +95,8 @@ func (db *DB) withResults(ctx context.Context, newest []agent.Message) ([]agent.
 				continue
 			}
 			out = append(out, agent.Message{
-				ID: inv.ID, UserID: m.UserID, ThreadID: m.ThreadID, RunID: m.RunID, RunStatus: m.RunStatus,
-				Role: agent.Tool, ToolCallID: inv.CallID, Text: string(inv.Told()), CreatedAt: inv.EndedAt,
+				ID: cmp.Or(inv.AnswerID, inv.ID), UserID: m.UserID, ThreadID: m.ThreadID, RunID: m.RunID, RunStatus: m.RunStatus,
+				Role: agent.Tool, ToolCallID: inv.CallID, Text: inv.Words(), CreatedAt: inv.EndedAt,
 			})
 		}
 	}

@@ -16,15 +16,15 @@ import (
 
 const runColumns = `id, client_run_id, user_id, thread_id, trace_id, state, finish_reason, error_code,
 	error_message, model, input_tokens, output_tokens, skills, tools, modern, active_ms, cancel_reason,
-	head, created_at, started_at, ended_at, origin, epoch, mode`
+	head, created_at, started_at, ended_at, origin, epoch, mode, client, continues`
 
 func scanRun(row scanner) (agent.Run, error) {
 	var r agent.Run
-	var skills, tools string
+	var skills, tools, client string
 	var active, created, started, ended int64
 	err := row.Scan(&r.ID, &r.ClientRunID, &r.UserID, &r.ThreadID, &r.TraceID, &r.Status, &r.FinishReason,
 		&r.ErrorCode, &r.ErrorMessage, &r.Model, &r.Usage.Input, &r.Usage.Output, &skills, &tools, &r.Modern,
-		&active, &r.CancelReason, &r.Head, &created, &started, &ended, &r.Origin, &r.Epoch, &r.Mode)
+		&active, &r.CancelReason, &r.Head, &created, &started, &ended, &r.Origin, &r.Epoch, &r.Mode, &client, &r.Continues)
 	if err != nil {
 		return agent.Run{}, err
 	}
@@ -33,14 +33,20 @@ func scanRun(row scanner) (agent.Run, error) {
 	if err := fromJSON(skills, &r.Skills); err != nil {
 		return agent.Run{}, err
 	}
+	if err := fromJSON(client, &r.Client); err != nil {
+		return agent.Run{}, err
+	}
 	return r, fromJSON(tools, &r.Tools)
 }
 
-// CreateRun stores conversation, user message and PENDING run together.
-func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input agent.Message) error {
+// CreateRun stores conversation, what was said or answered, and PENDING run together.
+func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input agent.Message, answered ...agent.Answered) error {
 	return db.Tx(ctx, func(tx *store.Tx) error {
 		if err := newInput(ctx, tx, r.InputKey); err != nil {
 			return err
+		}
+		if input.ID == "" && len(answered) == 0 {
+			return agent.ErrNothingSaid
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO conversations (user_id, id, title, created_at, updated_at)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT (user_id, id) DO UPDATE SET updated_at = excluded.updated_at`,
@@ -55,6 +61,14 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 		if err != nil {
 			return err
 		}
+		for _, a := range answered {
+			if err := saveAnswered(ctx, tx, 0, a, r.ID); err != nil {
+				return err
+			}
+		}
+		if input.ID == "" {
+			return nil
+		}
 		err = insertMessage(ctx, tx, n, input)
 		if store.IsUnique(err) {
 			return agent.ErrMessageExists
@@ -65,13 +79,21 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 
 // insertRun stores a PENDING run and gives its number.
 func insertRun(ctx context.Context, tx *store.Tx, r agent.Run) (int64, error) {
-	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, mode, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, cmp.Or(r.Mode, capability.ModeDefault), stamp(r.CreatedAt))
+	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, mode, created_at, client, continues)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, cmp.Or(r.Mode, capability.ModeDefault), stamp(r.CreatedAt), clientColumn(r.Client), r.Continues)
 	if err != nil {
 		return 0, fmt.Errorf("insert run: %w", err)
 	}
 	return res.LastInsertId()
+}
+
+// clientColumn is empty for a client that tells nothing of itself, as most do.
+func clientColumn(c agent.Client) string {
+	if len(c.Tools) == 0 && len(c.Context) == 0 {
+		return ""
+	}
+	return toJSON(c)
 }
 
 // newInput refuses an input that a run exists of. Inputs without a key are all new.

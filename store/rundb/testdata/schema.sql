@@ -100,9 +100,13 @@ CREATE TABLE invocations (
     receipt    TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     ended_at   INTEGER NOT NULL DEFAULT 0
-, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0, task_id TEXT NOT NULL DEFAULT '');
+, proposed TEXT NOT NULL DEFAULT '', attempts INTEGER NOT NULL DEFAULT 0, began_at INTEGER NOT NULL DEFAULT 0, task_id TEXT NOT NULL DEFAULT '', answer_id TEXT NOT NULL DEFAULT '', answered_run TEXT NOT NULL DEFAULT '');
+
+CREATE INDEX invocations_answered ON invocations (answered_run) WHERE answered_run <> '';
 
 CREATE INDEX invocations_by_run ON invocations (run_n, round, position);
+
+CREATE INDEX invocations_outside ON invocations (run_n) WHERE status = 'INPUT_REQUIRED';
 
 CREATE TABLE messages (
     n          INTEGER PRIMARY KEY,
@@ -237,7 +241,7 @@ CREATE TABLE runs (
     head          INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     started_at    INTEGER NOT NULL DEFAULT 0,
-    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '', mode TEXT NOT NULL DEFAULT 'default',
+    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '', client TEXT NOT NULL DEFAULT '', continues TEXT NOT NULL DEFAULT '', mode TEXT NOT NULL DEFAULT 'default',
     FOREIGN KEY (user_id, thread_id) REFERENCES conversations (user_id, id)
 );
 

@@ -1,0 +1,194 @@
+package agui
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"agentmesh/agent"
+)
+
+// Limits of what is sent, in bytes: clients get slow with longer events, and some throw (notes on AG-UI, 1.3). A
+// delta of maxPart bytes stays below maxEvent however its characters are escaped.
+const (
+	maxEvent = 256 << 10
+	maxPart  = 32 << 10
+	maxShort = 1 << 10
+)
+
+// cutNote stands where a text was cut.
+const cutNote = "… [cut: the whole is on the server]"
+
+// split cuts a text between characters into parts that fit into an event; an empty one has none.
+func split(s string) []string {
+	var parts []string
+	for len(s) > maxPart {
+		n := maxPart
+		for !utf8.RuneStart(s[n]) {
+			n--
+		}
+		parts, s = append(parts, s[:n]), s[n:]
+	}
+	if s != "" {
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + cutNote
+}
+
+// fit gives an event the members that its kind needs, takes from it what this client would throw on, and shortens
+// what is too long.
+func (w *Writer) fit(e Event) Line {
+	switch e.Type {
+	case RunStarted:
+		e.ThreadID, e.RunID = w.run.ThreadID, w.run.ClientRunID
+		if w.run.Modern {
+			e.ProtocolVersion = ProtocolVersion
+		}
+	case RunFinished:
+		e.ThreadID, e.RunID, e.Outcome = w.run.ThreadID, w.run.ClientRunID, w.outcome(e.Outcome)
+		if e.Outcome == nil || e.Outcome.Type != outcomeCancelled || w.run.Modern {
+			break
+		}
+		e = Event{Type: RunError, Message: "the run was cancelled", Code: "cancelled", Usage: e.Usage, Timestamp: e.Timestamp, Metadata: e.Metadata}
+	case RunError:
+		e.Message = cmp.Or(e.Message, "the run failed")
+	case ToolCallResult:
+		e.Content, e.Role = cmp.Or(e.Content, "{}"), "tool"
+	case Custom:
+		if len(e.Value) == 0 {
+			e.Value = json.RawMessage("null")
+		}
+	case MessagesSnapshot:
+		if e.Messages == nil {
+			e.Messages = []SnapshotMessage{}
+		}
+	}
+	line := e.encode()
+	if len(line.json) > maxEvent {
+		line = e.short().encode()
+	}
+	return line
+}
+
+// outcome leaves out what the client does not know.
+func (w *Writer) outcome(o *Outcome) *Outcome {
+	switch {
+	case o == nil:
+		return nil
+	case o.Type == outcomeInterrupt && len(o.Interrupts) > 0:
+		return &Outcome{Type: o.Type, Interrupts: o.Interrupts}
+	case o.Type == outcomeCancelled:
+		return &Outcome{Type: o.Type}
+	case o.Type == outcomeSuccess && w.run.Modern:
+		return &Outcome{Type: o.Type, PendingToolCallIDs: o.PendingToolCallIDs}
+	}
+	return nil
+}
+
+// short makes a smaller event of one that is too long.
+func (e Event) short() Event {
+	e.Metadata = lean(e.Metadata)
+	e.Content, e.Message, e.Code = cut(e.Content, maxPart), cut(e.Message, maxPart), cut(e.Code, maxShort)
+	switch e.Type {
+	case Custom:
+		e.Value = leanJSON(e.Value)
+	case StateSnapshot:
+		e.Snapshot = leanJSON(e.Snapshot)
+	case MessagesSnapshot:
+		e.Messages = newest(e.Messages)
+	case RunFinished:
+		if e.Outcome == nil {
+			break
+		}
+		o := *e.Outcome
+		o.Interrupts = slices.Clone(o.Interrupts)
+		for i, in := range o.Interrupts {
+			in.Message = cut(in.Message, maxShort)
+			in.Metadata, in.ResponseSchema = lean(in.Metadata), lean(in.ResponseSchema)
+			o.Interrupts[i] = in
+		}
+		e.Outcome = &o
+	}
+	return e
+}
+
+// lean leaves out the members of an object that are long, and says so.
+func lean(object map[string]any) map[string]any {
+	raw, err := json.Marshal(object)
+	if err != nil || len(object) == 0 {
+		return object
+	}
+	var out map[string]any
+	if json.Unmarshal(leanJSON(raw), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// leanJSON is lean for JSON of any kind.
+func leanJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) <= maxShort {
+		return raw
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return json.RawMessage(`{"cut":true}`)
+	}
+	for name, value := range object {
+		if len(name) > maxShort || len(value) > maxShort {
+			delete(object, name)
+		}
+	}
+	object["cut"] = json.RawMessage("true")
+	out, err := json.Marshal(object)
+	if err != nil || len(out) > maxPart {
+		return json.RawMessage(`{"cut":true}`)
+	}
+	return out
+}
+
+// newest shortens what tools gave, and then leaves out the oldest messages, until the rest fits.
+func newest(messages []SnapshotMessage) []SnapshotMessage {
+	out := slices.Clone(messages)
+	size := 0
+	for i, m := range out {
+		if m.Role == string(agent.Tool) {
+			out[i].Content = cut(m.Content, maxShort)
+		}
+		size += out[i].size()
+	}
+	for len(out) > 0 && size > maxEvent-maxPart {
+		size -= out[0].size()
+		out = out[1:]
+	}
+	return out
+}
+
+func (m SnapshotMessage) size() int {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return maxEvent
+	}
+	return len(raw) + 1
+}
+
+// encode writes an event as JSON. Bytes that are no characters become U+FFFD.
+func (e Event) encode() Line {
+	raw, err := json.Marshal(e)
+	if err != nil { // only Value, Snapshot and metadata could fail, and they were JSON before
+		raw, _ = json.Marshal(Event{Type: Custom, Name: "unreadable", Value: json.RawMessage("null")})
+	}
+	return Line{strings.TrimSpace(string(raw))}
+}
