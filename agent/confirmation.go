@@ -33,12 +33,15 @@ type Confirmation struct {
 	ArgsDigest   string             `json:"argsDigest"`
 	Summary      json.RawMessage    `json:"summary,omitempty"`
 	Warnings     json.RawMessage    `json:"warnings,omitempty"`
-	Attempt      *Attempt           `json:"attempt,omitempty"` // of kind AskOutcome: what is known
-	Answers      []Reply            `json:"answers,omitempty"` // of kind AskOutcome: those that there are
+	Because      string             `json:"because,omitempty"`     // why it is asked, where a rule of the policy says so
+	Suggestions  []Suggestion       `json:"suggestions,omitempty"` // what a yes may be remembered as
+	Attempt      *Attempt           `json:"attempt,omitempty"`     // of kind AskOutcome: what is known
+	Answers      []Reply            `json:"answers,omitempty"`     // of kind AskOutcome: those that there are
 	Status       ConfirmationStatus `json:"status"`
 	Answer       Reply              `json:"answer,omitempty"` // what a person said, once ANSWERED
 	Reason       string             `json:"reason,omitempty"`
 	Edited       *Edit              `json:"edited,omitempty"`     // what the person made of it, with their yes
+	Remembered   string             `json:"remembered,omitempty"` // the suggestion that the yes was remembered as
 	ReplacedBy   string             `json:"replacedBy,omitempty"` // the question that took its place
 	DecidedBy    string             `json:"decidedBy,omitempty"`
 	DecidedVia   string             `json:"decidedVia,omitempty"`
@@ -61,6 +64,7 @@ type Decision struct {
 	Answer     Reply // to a question of kind AskOutcome
 	Reason     string
 	Edited     *Edit  // with a yes to other arguments than were asked about
+	Remember   string // with a yes: the id of the suggestion that it is remembered as
 	ArgsDigest string // of the arguments that were asked about; empty: not said
 	ReplacedBy string // the question that takes the place of a closed one
 	By         string

@@ -3,6 +3,8 @@ package agent
 import (
 	"fmt"
 	"time"
+
+	"agentmesh/capability"
 )
 
 // Status is a run's state (D-39). The numbers are stored: below Succeeded a run is open.
@@ -95,9 +97,10 @@ type Run struct {
 	Tools        []string // offered in this run
 	Modern       bool     // the client named a protocolVersion
 	Origin       Origin
-	Client       Client // whose input it is
-	Continues    string // the run whose calls were answered, when this one goes on from there
-	InputKey     string // names the input for good; empty when its client did not. Written, never read back
+	Client       Client          // whose input it is
+	Continues    string          // the run whose calls were answered, when this one goes on from there
+	Mode         capability.Mode // how much it may do by itself
+	InputKey     string          // names the input for good; empty when its client did not. Written, never read back
 	Active       time.Duration
 	CancelReason FinishReason // set once somebody asked to cancel
 	CreatedAt    time.Time
@@ -112,11 +115,11 @@ type Origin string
 
 // The origins of runs so far.
 const (
-	ByAPI  Origin = "api"  // POST /api/v1/runs
-	ByAGUI Origin = "agui" // POST /agui, or a CopilotKit page
-	ByTask Origin = "task" // the end of a task of which no run has told
-
-	ByAnswer Origin = "answer" // POST /api/v1/runs/{id}/results
+	ByAPI      Origin = "api"      // POST /api/v1/runs
+	ByAGUI     Origin = "agui"     // POST /agui, or a CopilotKit page
+	ByTask     Origin = "task"     // the end of a task of which no run has told
+	BySchedule Origin = "schedule" // the clock
+	ByAnswer   Origin = "answer"   // POST /api/v1/runs/{id}/results
 )
 
 // Usage counts tokens as the endpoint reported them.

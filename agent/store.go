@@ -66,6 +66,7 @@ type Step struct {
 	Invocations   []Invocation   // inserted, or advanced while not final
 	Confirmations []Confirmation // opened
 	Closed        []Confirmation // closed because the run ended, if they are still open
+	Grants        []Grant        // made with a decision
 	ModelCalls    []ModelCall
 	Summaries     []Summary
 	Records       []capability.Record

@@ -11,7 +11,9 @@ import (
 	"agentmesh/agent/orchestrator"
 	"agentmesh/agent/order"
 	"agentmesh/agent/run"
+	"agentmesh/agent/schedule"
 	"agentmesh/capability"
+	"agentmesh/capability/starlarktool"
 	"agentmesh/mcp"
 	"agentmesh/mcp/catalog"
 	"agentmesh/store/spandb"
@@ -62,6 +64,9 @@ func bounds() []bound {
 		{"portions held by one person", strconv.Itoa(catalog.MaxPortions)},
 		{"a hold, beyond its question", order.HoldMargin.String()},
 		{"dishes of one import", strconv.Itoa(catalog.MaxEdits) + ", " + size(catalog.MaxFile)},
+		{"schedules of one user", strconv.Itoa(schedule.MaxOfUser)},
+		{"a due time that is found late", schedule.Grace.String()},
+		{"a program of execute_python", strconv.Itoa(starlarktool.MaxSteps) + " steps, " + size(starlarktool.MaxMemory)},
 		{"spans of one trace", strconv.Itoa(spandb.MaxSpans)},
 		{"an orderly stop", stopTime.String()},
 	}

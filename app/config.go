@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"agentmesh/agent/run"
 	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/redact"
+	"agentmesh/capability"
 )
 
 // Config is everything that can be set.
@@ -39,6 +41,8 @@ type Config struct {
 	KeepAudit       time.Duration
 	KeepSpans       time.Duration
 
+	Policies []capability.Rule // of the configuration file
+
 	LLMKey      string
 	LLMBaseURL  string
 	LLMModel    string
@@ -54,20 +58,24 @@ type Config struct {
 // setting is one row of the table from which flags, environment variables and help are made.
 type setting struct {
 	flag   string // empty: no flag
+	key    string // how it is called where that is not the flag's or the variable's name
 	env    string
 	help   string
 	secret bool // never shown, and not taken from the configuration file
 	list   bool
-	reset  func() // to the default
-	bind   func(fs *pflag.FlagSet, name, help string)
-	parse  func(value string) error // from the environment or a file
-	show   func() string
+
+	structured bool // in the configuration file it is more than a text; parse takes it as JSON
+
+	reset func() // to the default
+	bind  func(fs *pflag.FlagSet, name, help string)
+	parse func(value string) error // from the environment or a file
+	show  func() string
 }
 
 // name is how the setting is called in the configuration file and by `config`.
 func (s setting) name() string {
-	if s.flag != "" {
-		return s.flag
+	if s.flag != "" || s.key != "" {
+		return cmp.Or(s.flag, s.key)
 	}
 	return strings.ToLower(strings.ReplaceAll(s.env, "_", "-"))
 }
@@ -105,11 +113,12 @@ func settings(c *Config) []setting {
 		age("keep-events", "AGENTMESH_KEEP_EVENTS", 30*day, "how long the events of an ended run are kept, such as 30d; 0 for ever", &c.KeepEvents),
 		age("keep-audit", "AGENTMESH_KEEP_AUDIT", 180*day, "how long audit records are kept; 0 for ever", &c.KeepAudit),
 		age("keep-spans", "AGENTMESH_KEEP_SPANS", 30*day, "how long the spans of traces are kept; 0 for ever", &c.KeepSpans),
+		policies(&c.Policies),
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
 		number("LLM_CONTEXT_SIZE", 32_768, "tokens that a request to the model and its answer may have together", &c.LLMContext),
-		truth("", "DEMO_TOOLS_ENABLED", "show the simulated tools web_search and execute_python", &c.DemoTools),
+		truth("", "DEMO_TOOLS_ENABLED", "show the demonstration tools: web_search, which is simulated, and execute_python, which runs Starlark in a sandbox", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),
 		secret("AGENTMESH_API_KEYS", "keys that callers need, as name:role:secret, separated by commas; beside those of 'agentmesh key'", &c.APIKeys),
 		secret("AGENTMESH_KEY", "your own key, which commands such as trace send where keys are configured", &c.Key),

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,6 +77,8 @@ func fileSetting(name string, value *yaml.Node) (string, error) {
 		value = value.Alias
 	}
 	switch {
+	case all[i].structured:
+		return structuredValue(value)
 	case value.Tag == "!!null":
 		return "", nil
 	case value.Kind == yaml.ScalarNode:
@@ -91,4 +94,17 @@ func fileSetting(name string, value *yaml.Node) (string, error) {
 		return strings.Join(parts, ","), nil
 	}
 	return "", errors.New("it takes one value")
+}
+
+// structuredValue gives a value of any form as JSON.
+func structuredValue(value *yaml.Node) (string, error) {
+	var v any
+	if err := value.Decode(&v); err != nil {
+		return "", err
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return "", errors.New("the names in it must be texts")
+	}
+	return string(out), nil
 }

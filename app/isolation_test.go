@@ -12,6 +12,7 @@ import (
 
 	"agentmesh/app"
 	"agentmesh/app/meshtest"
+	"agentmesh/capability"
 )
 
 // annsThings are what the first user has: ids by what they name. None may reach another user.
@@ -49,6 +50,26 @@ func settle(t *testing.T, m *meshtest.Mesh) annsThings {
 		own["task of "+agent], own["context of "+agent] = answer.Result.Task.ID, answer.Result.Task.ContextID
 	}
 	return own
+}
+
+// grantAndPlan lets ann allow something for good, and make a schedule that is not due for long.
+func grantAndPlan(t *testing.T, m *meshtest.Mesh, own annsThings) {
+	t.Helper()
+	resp := m.Open("", http.MethodPost, "/agui", meshtest.Input("anns-clock", "现在几点？"), bearer(annsKey))
+	readAll(t, resp)
+	_ = resp.Body.Close()
+	status, body := do(t, m, annsKey, http.MethodPost, "/api/v1/runs/"+resp.Header.Get("X-Run-Id")+"/confirm", `{"remember":"tool"}`)
+	if status != http.StatusOK {
+		t.Fatalf("grant: %d %s", status, body)
+	}
+	own["grant"] = firstID(t, get(t, m, "/api/v1/grants"), "id")
+	get(t, m, "/api/v1/runs/"+resp.Header.Get("X-Run-Id")+"/events") // to its end
+	_, body = do(t, m, annsKey, http.MethodPost, "/api/v1/schedules", `{"name":"花生酱","cron":"0 0 29 2 *","message":"花生酱"}`)
+	var made struct{ ID string }
+	if err := json.Unmarshal([]byte(body), &made); err != nil || made.ID == "" {
+		t.Fatalf("schedule: %s", body)
+	}
+	own["schedule"] = made.ID
 }
 
 // atAgent sends a JSON-RPC request to an agent through the gateway.
@@ -96,7 +117,7 @@ func snapshot(t *testing.T, m *meshtest.Mesh, own annsThings) string {
 	var b strings.Builder
 	for _, path := range []string{
 		"/api/v1/runs", "/api/v1/runs/" + own["run"], "/api/v1/conversations", "/api/v1/orders", "/api/v1/audit", "/api/v1/preferences",
-		"/api/v1/confirmations", "/api/v1/skill-marketplace", "/api/v1/conversations/anns-order/messages",
+		"/api/v1/confirmations", "/api/v1/grants", "/api/v1/schedules", "/api/v1/schedules/" + own["schedule"], "/api/v1/skill-marketplace", "/api/v1/conversations/anns-order/messages",
 	} {
 		_, body := do(t, m, annsKey, http.MethodGet, path, "")
 		b.WriteString(body)
@@ -125,8 +146,12 @@ func routesOf(d description) [][2]string {
 // the first user's in every place where a path takes one (design, section 12).
 func TestNobodySeesOrChangesWhatIsAnothers(t *testing.T) {
 	t.Parallel()
-	m := meshtest.Start(t, meshtest.Options{Change: withKeys})
+	m := meshtest.Start(t, meshtest.Options{Change: func(c *app.Config) {
+		withKeys(c)
+		c.Policies = []capability.Rule{{Capability: "get_current_time", Effect: capability.Ask, Number: 1}}
+	}})
 	own := settle(t, m)
+	grantAndPlan(t, m, own)
 	var d description
 	if err := json.Unmarshal([]byte(get(t, m, "/openapi.json")), &d); err != nil {
 		t.Fatal(err)

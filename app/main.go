@@ -29,7 +29,7 @@ func Run(args []string, stdout, stderr io.Writer, options ...Option) int {
 		SilenceErrors: true,
 	}
 	root.PersistentFlags().String(configFlag, configFileName, "optional configuration file")
-	root.AddCommand(serveCommand(options), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), backupCommand(), restoreCommand(), pruneCommand(), keyCommand(), versionCommand())
+	root.AddCommand(serveCommand(options), statusCommand(), stopCommand(), configCommand(), doctorCommand(), traceCommand(), catalogCommand(), backupCommand(), restoreCommand(), pruneCommand(), keyCommand(), sandboxCommand(), versionCommand())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -18,6 +18,7 @@ import (
 	"agentmesh/agent/orchestrator"
 	"agentmesh/agent/order"
 	"agentmesh/agent/run"
+	"agentmesh/agent/schedule"
 	"agentmesh/agent/weather"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
@@ -26,6 +27,7 @@ import (
 	"agentmesh/capability/a2atool"
 	"agentmesh/capability/localtool"
 	"agentmesh/capability/mcptool"
+	"agentmesh/capability/starlarktool"
 	"agentmesh/mcp"
 	"agentmesh/mcp/catalog"
 	"agentmesh/skills"
@@ -169,7 +171,11 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	}
 	w.counts.readFrom(db)
 	pipeline = capability.NewPipeline(registry, countedLedger{db, w.counts, registry.Has}, w.now)
-	manifests, err := skills.Builtin()
+	if err := registry.CheckRules(w.config.Policies); err != nil {
+		return nil, err
+	}
+	pipeline.Govern(w.config.Policies, db)
+	manifests, err := skills.Builtin(w.config.DemoTools)
 	if err != nil {
 		return nil, err
 	}
@@ -184,8 +190,9 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		ConfirmationTTL: w.config.ConfirmationTTL, Leave: leaveTimes(),
 		Strict: w.config.Recovery == "fail", OffloadAfter: w.config.OffloadAfter, Bounds: run.DefaultBounds(), Zone: w.zone,
 	})
+	schedules := schedule.New(schedule.Deps{Store: db, Runner: runs, Now: w.now, NewID: flow.NewID, Zone: w.config.TimeZone})
 	deps := orchestrator.Deps{
-		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Agents: w.agentList(), Spans: w.spans["orchestrator"],
+		Engine: runs, Runs: db, Conversations: db, Orders: db, Audit: db, Preferences: db, Grants: db, Schedules: schedules, Agents: w.agentList(), Spans: w.spans["orchestrator"],
 		Relay: orders, Cancel: orders, Market: market, Registry: registry, Page: ui.Handler(), Ping: db.Ping, Now: w.now,
 	}
 	deps.About.Version, deps.About.Model.Name, deps.About.Model.Demo = Version, model.Name(), w.config.demo()
@@ -230,7 +237,7 @@ func (w *wiring) registry(ctx context.Context, db *rundb.DB, orders *order.Servi
 	definitions = append(definitions, w.foodTools(foodAgent, orders)...)
 	definitions = append(definitions,
 		a2atool.Weather(w.agentClient("weather")), a2atool.Quote(foodAgent), a2atool.Intent(foodAgent),
-		localtool.WebSearch(w.config.DemoTools), localtool.ExecutePython(w.config.DemoTools),
+		localtool.WebSearch(w.config.DemoTools), starlarktool.ExecutePython(w.config.DemoTools, sandbox),
 		localtool.ReadResult(run.ReadResult, db, func() int { return run.ResultPage(model.ContextSize()) }),
 	)
 	return capability.NewRegistry(append(definitions, w.capabilities...)...)

@@ -37,7 +37,8 @@ type Definition struct {
 	InputSchema          json.RawMessage
 	ReadOnly             bool
 	Idempotent           bool // the same call id may be sent again without a second effect
-	RequiresConfirmation bool
+	RequiresConfirmation bool // it asks, unless a rule or a grant allows the call
+	AlwaysAsks           bool // no rule and no grant silences that
 	Hidden               bool // never shown to the model
 	Disabled             bool
 	External             bool // served by nobody here: somebody outside makes the call and says what came of it
@@ -71,6 +72,9 @@ type Call struct {
 	ThreadID string
 	RunID    string
 	Source   string // who calls: "model", "order"
+	Mode     Mode   // of the run
+	Off      bool   // the person has turned off the skill that brought it, or it lacks a permission
+	Rule     string // once admitted: the rule of the policy that let it through
 }
 
 // Prepared is what a person is asked about.
@@ -96,6 +100,8 @@ func (d Definition) check() error {
 		return fmt.Errorf("register capability %s: it is external, yet it has a handler", d.Name)
 	case d.Description == "":
 		return fmt.Errorf("register capability %s: it has no description", d.Name)
+	case d.AlwaysAsks && !d.RequiresConfirmation:
+		return fmt.Errorf("register capability %s: it always asks, yet it does not ask", d.Name)
 	case d.RequiresConfirmation && d.ReadOnly:
 		return fmt.Errorf("register capability %s: read-only, yet it asks", d.Name)
 	}
@@ -104,6 +110,11 @@ func (d Definition) check() error {
 
 // Repeatable tells whether a call may be made again by itself when nobody knows what became of it.
 func (d Definition) Repeatable() bool { return d.ReadOnly || d.Idempotent }
+
+// asksAlways tells whether no rule silences the question. What is prepared is prepared for a person to see.
+func (d Definition) asksAlways() bool {
+	return d.AlwaysAsks || (d.RequiresConfirmation && d.Prepare != nil)
+}
 
 func (d Definition) timeout() time.Duration {
 	if d.Timeout > 0 {

@@ -10,7 +10,8 @@ import (
 )
 
 // Invoke takes a call through the whole pipeline for a caller that is the program itself. It may call
-// what the model never sees; what asks a person cannot be called this way. The record goes to the ledger.
+// what the model never sees; what asks a person cannot be called this way, and no
+// rule of the policy is in its way. The record goes to the ledger.
 func (p *Pipeline) Invoke(ctx context.Context, call Call) (json.RawMessage, error) {
 	began := p.now()
 	out, err := p.invoke(ctx, call, began)
@@ -25,7 +26,7 @@ func (p *Pipeline) Invoke(ctx context.Context, call Call) (json.RawMessage, erro
 }
 
 func (p *Pipeline) invoke(ctx context.Context, call Call, began time.Time) (Outcome, error) {
-	a := p.Admit(ctx, p.registry.everything(), call)
+	a := p.admit(ctx, p.registry.everything(), call, ownJudgement)
 	switch {
 	case a.Refusal != nil && a.Refusal.Status == Succeeded:
 		return Outcome{Receipt: *a.Refusal, Result: a.Result}, nil

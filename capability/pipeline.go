@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"agentmesh/app/platform/fault"
@@ -24,7 +25,14 @@ const settleTime = 10 * time.Second
 type Pipeline struct {
 	registry *Registry
 	ledger   Ledger
+	rules    []Rule
+	grants   Grants
 	now      func() time.Time
+}
+
+// Grants gives what a person has allowed for good of a capability, as rules.
+type Grants interface {
+	Granted(ctx context.Context, userID, capability string) ([]Rule, error)
 }
 
 // NewPipeline makes the pipeline over a registry.
@@ -32,10 +40,17 @@ func NewPipeline(registry *Registry, ledger Ledger, now func() time.Time) *Pipel
 	return &Pipeline{registry: registry, ledger: ledger, now: now}
 }
 
+// Govern puts calls under a policy: the configuration's rules, and people's grants, which may be nil. It is called
+// before the first call.
+func (p *Pipeline) Govern(rules []Rule, grants Grants) {
+	p.rules, p.grants = rules, grants
+}
+
 // Admission is what the first half of the pipeline decided.
 type Admission struct {
 	Definition Definition
 	Ask        bool
+	Verdict    Verdict // of the policy
 	Prepared   Prepared
 	// Refusal is set when the call ended here; the model gets Result, and Changes are written with it.
 	Refusal *Receipt
@@ -43,9 +58,14 @@ type Admission struct {
 	Changes []Change
 }
 
-// Admit takes a proposed call through resolve, validate, idempotency and prepare. It has no effect but
+// Admit takes a proposed call through resolve, validate, policy, idempotency and prepare. It has no effect but
 // what Prepare holds, and may be repeated.
 func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission {
+	return p.admit(ctx, kit, call, p.judge)
+}
+
+// admit is Admit under a judge.
+func (p *Pipeline) admit(ctx context.Context, kit Toolkit, call Call, judge judgement) Admission {
 	began := p.now()
 	refuse := func(stage Stage, status Status, err error) Admission {
 		r := p.receipt(call, began, status, stage, err)
@@ -58,16 +78,23 @@ func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission 
 	if err := validate(e.schema, call.Args); err != nil {
 		return refuse(StageValidate, Invalid, err)
 	}
+	verdict, err := judge(ctx, e.Definition, call)
+	switch {
+	case err != nil:
+		return refuse(StagePolicy, Failed, err)
+	case verdict.Effect == Deny:
+		return p.denied(call, began, verdict)
+	}
 	stored, known, err := p.known(ctx, call)
 	switch {
 	case err != nil:
 		return refuse(StageIdempotency, Failed, err)
 	case known:
 		return stored
-	case !e.RequiresConfirmation:
-		return Admission{Definition: e.Definition}
+	case verdict.Effect == Allow:
+		return Admission{Definition: e.Definition, Verdict: verdict}
 	}
-	out := Admission{Definition: e.Definition, Ask: true}
+	out := Admission{Definition: e.Definition, Ask: true, Verdict: verdict}
 	if e.Prepare == nil {
 		return out
 	}
@@ -79,6 +106,55 @@ func (p *Pipeline) Admit(ctx context.Context, kit Toolkit, call Call) Admission 
 	}
 	out.Prepared = prepared
 	return out
+}
+
+// AdmitOutside is Admit for a tool that no registry knows, since whoever brought it runs it: arguments that do not fit
+// and calls that a rule or the mode denies are refused. Whether to ask is left to who runs it.
+func (p *Pipeline) AdmitOutside(d Definition, call Call) Admission {
+	began := p.now()
+	if err := checkArgs(d.InputSchema, call.Args); err != nil {
+		r := p.receipt(call, began, Invalid, StageValidate, err)
+		return Admission{Refusal: &r, Result: refusedResult(err)}
+	}
+	if v := Judge(d, call.Args, call.Mode, p.rules, nil); v.Effect == Deny {
+		return p.denied(call, began, v)
+	}
+	return Admission{Definition: d}
+}
+
+// judgement is how a call is judged.
+type judgement func(ctx context.Context, d Definition, call Call) (Verdict, error)
+
+// judge asks the policy. Grants are read only where they could silence a question.
+func (p *Pipeline) judge(ctx context.Context, d Definition, call Call) (Verdict, error) {
+	if call.Off {
+		return Verdict{Effect: Deny, Rule: ruleSkill, Reason: "the skill that has " + d.Name + " is turned off"}, nil
+	}
+	v := Judge(d, call.Args, call.Mode, p.rules, nil)
+	if v.Fixed || v.Effect != Ask && v.Rule != ruleUnattended || p.grants == nil {
+		return v, nil
+	}
+	grants, err := p.grants.Granted(ctx, call.UserID, d.Name)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("read the grants of %s: %w", d.Name, err)
+	}
+	return Judge(d, call.Args, call.Mode, p.rules, grants), nil
+}
+
+// ownJudgement is that of a call which the program makes by itself, in the service of one that was judged or to
+// undo one: no rule is in its way, but what needs a person's yes needs it.
+func ownJudgement(_ context.Context, d Definition, _ Call) (Verdict, error) {
+	if d.RequiresConfirmation {
+		return Verdict{Effect: Ask, Rule: ruleDefinition, Fixed: true}, nil
+	}
+	return Verdict{Effect: Allow, Rule: ruleDefault}, nil
+}
+
+// denied is the end of a call that the policy denies. The model is told why, and the run goes on.
+func (p *Pipeline) denied(call Call, began time.Time, v Verdict) Admission {
+	r := p.receipt(call, began, Denied, StagePolicy, nil)
+	r.Code, r.Message, r.Rule = string(fault.Denied), v.Reason, v.Rule
+	return Admission{Refusal: &r, Verdict: v, Result: closedResult(Denied, "policy", v.Reason)}
 }
 
 func unknownTool(name string, kit Toolkit) error {
@@ -155,7 +231,7 @@ func (p *Pipeline) RecordOf(ctx context.Context, call Call, r Receipt, result js
 func (p *Pipeline) receipt(call Call, began time.Time, status Status, stage Stage, err error) Receipt {
 	r := Receipt{
 		InvocationID: call.ID, Capability: call.Name, Kind: p.registry.entries[call.Name].Kind,
-		Status: status, Stage: stage, Began: began, Duration: p.now().Sub(began),
+		Status: status, Stage: stage, Rule: call.Rule, Began: began, Duration: p.now().Sub(began),
 	}
 	if err != nil {
 		r.Code, r.Message = string(fault.CodeOf(err)), fault.MessageOf(err)

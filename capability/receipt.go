@@ -15,6 +15,7 @@ type Stage string
 const (
 	StageResolve     Stage = "resolve"
 	StageValidate    Stage = "validate"
+	StagePolicy      Stage = "policy"
 	StageIdempotency Stage = "idempotency"
 	StagePrepare     Stage = "prepare"
 	StageConfirm     Stage = "confirm"
@@ -68,6 +69,7 @@ type Receipt struct {
 	Stage        Stage         `json:"stage"`
 	Code         string        `json:"code,omitempty"`
 	Message      string        `json:"message,omitempty"`
+	Rule         string        `json:"rule,omitempty"` // the rule of the policy that decided: see Verdict
 	Began        time.Time     `json:"began"`
 	Duration     time.Duration `json:"-"`
 	Replayed     bool          `json:"replayed,omitempty"`

@@ -31,7 +31,7 @@ type Review struct {
 // Editable tells whether a person may change the arguments of a call before they agree. What is prepared
 // before the question must be prepared anew.
 func (d Definition) Editable() bool {
-	return d.RequiresConfirmation && (d.Prepare == nil || d.Review != nil)
+	return d.Prepare == nil || d.Review != nil
 }
 
 // Review takes a call that a person has agreed to through validation, if they edited its arguments, and lets
@@ -49,6 +49,9 @@ func (p *Pipeline) Review(ctx context.Context, call Call, edited bool) (Review, 
 		}
 		if err := validate(e.schema, call.Args); err != nil {
 			return Review{}, err
+		}
+		if v := Judge(e.Definition, call.Args, call.Mode, p.rules, nil); v.Effect == Deny {
+			return Review{}, fault.New(fault.Denied, "%s", v.Reason)
 		}
 	}
 	if e.Review == nil {

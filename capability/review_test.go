@@ -37,8 +37,8 @@ func TestReview_ValidatesEdits(t *testing.T) {
 func TestReview_WhatWasPreparedMustBeAgain(t *testing.T) {
 	t.Parallel()
 	d := ask(says(`{}`))
-	if look(says(`{}`)).Editable() || !d.Editable() {
-		t.Error("only what asks can be edited")
+	if !look(says(`{}`)).Editable() || !d.Editable() {
+		t.Error("what is not prepared can be edited, whatever makes it ask")
 	}
 	d.Prepare = func(context.Context, capability.Call) (capability.Prepared, error) { return capability.Prepared{}, nil }
 	p, _ := pipeline(t, &ledger{}, d)

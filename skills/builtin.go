@@ -8,8 +8,9 @@ import (
 //go:embed manifests/*.json
 var manifests embed.FS
 
-// Builtin reads the manifests that ship with the program, in the order of their file names (D-48).
-func Builtin() ([]Manifest, error) {
+// Builtin reads the manifests that ship with the program, in the order of their file names (D-48); those of
+// demonstrations only when they are wanted (D-61).
+func Builtin(demo bool) ([]Manifest, error) {
 	entries, err := manifests.ReadDir("manifests")
 	if err != nil {
 		return nil, fmt.Errorf("list manifests: %w", err)
@@ -24,7 +25,9 @@ func Builtin() ([]Manifest, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name(), err)
 		}
-		out = append(out, m)
+		if demo || !m.Demo {
+			out = append(out, m)
+		}
 	}
 	return out, nil
 }

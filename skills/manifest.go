@@ -29,6 +29,7 @@ type Manifest struct {
 	Instructions     string   `json:"instructions"`
 	DefaultInstalled bool     `json:"defaultInstalled"`
 	System           bool     `json:"system"`
+	Demo             bool     `json:"demo,omitempty"` // there only with DEMO_TOOLS_ENABLED (D-61)
 }
 
 // Routing holds the words that choose a skill.

@@ -9,7 +9,7 @@ import (
 
 func builtin(t *testing.T) []skills.Manifest {
 	t.Helper()
-	all, err := skills.Builtin()
+	all, err := skills.Builtin(false)
 	if err != nil {
 		t.Fatal(err)
 	}

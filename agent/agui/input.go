@@ -12,6 +12,7 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/text"
+	"agentmesh/capability"
 )
 
 // Limits of an input, in bytes and characters. MaxMessage is for the text of one message, MaxHistory for
@@ -32,6 +33,24 @@ type RunAgentInput struct {
 	Resume          []Resume       `json:"resume"`
 	Tools           []ClientTool   `json:"tools"`
 	Context         []Context      `json:"context"`
+	Mode            string         `json:"mode"`
+	ForwardedProps  any            `json:"forwardedProps"`
+}
+
+// RunMode is how much the run may do by itself, as the client wishes: mode, or the same in forwardedProps. A client may
+// ask for less than usual, and for nothing else.
+func (in RunAgentInput) RunMode() (capability.Mode, error) {
+	wish := in.Mode
+	if props, ok := in.ForwardedProps.(map[string]any); ok && wish == "" {
+		wish, _ = props["mode"].(string)
+	}
+	switch mode := capability.Mode(wish); mode {
+	case "", capability.ModeDefault:
+		return capability.ModeDefault, nil
+	case capability.ModeExplore:
+		return mode, nil
+	}
+	return "", fault.New(fault.Invalid, "mode must be default or explore, not %q", text.Clip(wish, 40))
 }
 
 // InputMessage is one message of the client's history. Only the last one, from the user, counts, and what tool

@@ -27,6 +27,12 @@ func (a Asked) interrupt() Interrupt {
 	if len(a.Warnings) > 0 {
 		about["warnings"] = a.Warnings
 	}
+	if a.Because != "" {
+		about["because"] = a.Because
+	}
+	if len(a.Suggestions) > 0 {
+		about["suggestions"] = a.Suggestions
+	}
 	if a.Attempt != nil {
 		about["attempt"] = a.Attempt
 	}
@@ -37,7 +43,7 @@ func (a Asked) interrupt() Interrupt {
 		message = refused.Detail + " — " + message
 	}
 	out := Interrupt{
-		ID: a.ID, Reason: "tool_call", ToolCallID: a.CallID, Message: message, ResponseSchema: answerSchema(a.ArgsSchema),
+		ID: a.ID, Reason: "tool_call", ToolCallID: a.CallID, Message: message, ResponseSchema: answerSchema(a.ArgsSchema, a.Suggestions),
 		Metadata: map[string]any{"agentmesh": about},
 	}
 	if a.Kind == agent.AskOutcome { // with tool_call, clients offer yes and no
@@ -75,13 +81,22 @@ func replySchema(replies []agent.Reply) map[string]any {
 }
 
 // answerSchema describes the payload of a Resume that says whether a call may run.
-func answerSchema(args json.RawMessage) map[string]any {
+func answerSchema(args json.RawMessage, suggestions []agent.Suggestion) map[string]any {
 	properties := map[string]any{
 		"approved": map[string]any{"type": "boolean"},
 		"reason":   map[string]any{"type": "string", "description": "With a no: why."},
 	}
 	if len(args) > 0 {
 		properties["editedArgs"] = args
+	}
+	if len(suggestions) > 0 {
+		var ids []string
+		for _, s := range suggestions {
+			ids = append(ids, s.ID)
+		}
+		properties["remember"] = map[string]any{
+			"type": "string", "enum": ids, "description": "With a yes: do not ask again for calls of this tool (tool), or for those with exactly these arguments (args).",
+		}
 	}
 	return map[string]any{"type": "object", "properties": properties, "required": []string{"approved"}, "additionalProperties": false}
 }

@@ -27,9 +27,10 @@ type Answer struct {
 	Outcome    agent.Reply
 	Reason     string
 	EditedArgs json.RawMessage
+	Remember   string // the id of one of the question's suggestions, which only a yes has
 }
 
-// Answer reads the payload: {approved, editedArgs?, reason?}, or just true or false; or {answer, reason?}, or just
+// Answer reads the payload: {approved, editedArgs?, reason?, remember?}, or just true or false; or {answer, reason?}, or just
 // the answer as a text. Falsy answers are answers.
 func (r Resume) Answer() (Answer, error) {
 	if r.Status == "cancelled" {
@@ -43,6 +44,7 @@ func (r Resume) Answer() (Answer, error) {
 		EditedArgs json.RawMessage `json:"editedArgs"`
 		Answer     *agent.Reply    `json:"answer"`
 		Reason     string          `json:"reason"`
+		Remember   string          `json:"remember"`
 	}
 	dec := json.NewDecoder(bytes.NewReader(r.Payload))
 	dec.DisallowUnknownFields() // an edit that is misspelt must not count as none
@@ -50,15 +52,15 @@ func (r Resume) Answer() (Answer, error) {
 	edits := len(payload.EditedArgs) > 0 && !bytes.Equal(payload.EditedArgs, []byte("null"))
 	switch {
 	case err == nil && payload.Approved != nil && payload.Answer == nil:
-		a := Answer{Approved: *payload.Approved, Reason: payload.Reason}
+		a := Answer{Approved: *payload.Approved, Reason: payload.Reason, Remember: payload.Remember}
 		if a.Approved && edits {
 			a.EditedArgs = payload.EditedArgs
 		}
 		return a, nil
-	case err == nil && payload.Approved == nil && payload.Answer != nil && known(*payload.Answer) && !edits:
+	case err == nil && payload.Approved == nil && payload.Answer != nil && known(*payload.Answer) && !edits && payload.Remember == "":
 		return Answer{Outcome: *payload.Answer, Reason: payload.Reason}, nil
 	}
-	return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true or false}, with a reason or editedArgs if you like, or, "+
+	return Answer{}, fault.New(fault.Invalid, "the answer to %s must be {\"approved\": true or false}, with a reason, editedArgs or remember if you like, or, "+
 		"to the question whether a call happened, {\"answer\": \"happened\", \"did_not_happen\" or \"try_again\"}; and nothing else", r.InterruptID)
 }
 

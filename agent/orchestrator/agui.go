@@ -51,9 +51,13 @@ func (m *Module) create(c echo.Context, in agui.RunAgentInput, origin agent.Orig
 	if err != nil {
 		return agent.Run{}, err
 	}
+	mode, err := in.RunMode()
+	if err != nil {
+		return agent.Run{}, err
+	}
 	r, err := m.deps.Engine.Create(c.Request().Context(), run.Input{
 		UserID: userOf(c), ThreadID: in.ThreadID, ClientRunID: in.RunID, MessageID: turn.Message.ID, Text: turn.Message.Text,
-		Answers: turn.Answers, Client: client, Modern: in.ProtocolVersion != "", Origin: origin,
+		Answers: turn.Answers, Client: client, Modern: in.ProtocolVersion != "", Origin: origin, Mode: mode,
 	})
 	if err != nil {
 		return r, err

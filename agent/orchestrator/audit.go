@@ -21,6 +21,7 @@ type recordView struct {
 	Status       string           `json:"status"`
 	Stage        capability.Stage `json:"stage"`
 	Code         string           `json:"code,omitempty"`
+	Rule         string           `json:"rule,omitempty"`
 	Input        string           `json:"input"`
 	Output       string           `json:"output"`
 	DurationMS   int64            `json:"durationMs"`
@@ -47,7 +48,7 @@ func (m *Module) listAudit(c echo.Context) error {
 		views = append(views, recordView{
 			At: r.At, RunID: r.RunID, ThreadID: r.ThreadID, TraceID: r.TraceID, InvocationID: r.InvocationID,
 			Capability: r.Capability, Kind: r.Kind, Source: r.Source, Status: capability.AuditStatus(r.Status),
-			Stage: r.Stage, Code: r.Code, Input: r.Input, Output: r.Output, DurationMS: r.Duration.Milliseconds(),
+			Stage: r.Stage, Code: r.Code, Rule: r.Rule, Input: r.Input, Output: r.Output, DurationMS: r.Duration.Milliseconds(),
 			ArgsDigest: r.ArgsDigest, ProposedDigest: r.ProposedDigest,
 		})
 	}

@@ -23,6 +23,7 @@ type decisionBody struct {
 	ArgsDigest     string          `json:"argsDigest"`
 	Answer         agent.Reply     `json:"answer"`
 	Reason         string          `json:"reason"`
+	Remember       string          `json:"remember"` // with a yes: the id of one of the question's suggestions
 }
 
 // question is the id that was sent, or nothing. An id that was lost on its way, so that it is empty, names none: it
@@ -57,7 +58,7 @@ func (m *Module) decide(c echo.Context, status agent.ConfirmationStatus) error {
 	if err != nil {
 		return err
 	}
-	d := agent.Decision{Status: status, Answer: body.Answer, Reason: body.Reason, ArgsDigest: body.ArgsDigest, By: user, Via: "rest"}
+	d := agent.Decision{Status: status, Answer: body.Answer, Reason: body.Reason, ArgsDigest: body.ArgsDigest, Remember: body.Remember, By: user, Via: "rest"}
 	if len(body.Args) > 0 && !bytes.Equal(body.Args, []byte("null")) {
 		if status != agent.ConfirmationConfirmed {
 			return fault.New(fault.Invalid, "args go with a yes; a no has none")

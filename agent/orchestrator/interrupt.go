@@ -98,7 +98,7 @@ func (m *Module) answered(ctx context.Context, user string, in agui.RunAgentInpu
 }
 
 func (m *Module) decideAnswer(ctx context.Context, user string, k answeredConfirmation, refused refusals) {
-	d := agent.Decision{Status: agent.ConfirmationRejected, Answer: k.answer.Outcome, Reason: k.answer.Reason, By: user, Via: "agui"}
+	d := agent.Decision{Status: agent.ConfirmationRejected, Answer: k.answer.Outcome, Reason: k.answer.Reason, Remember: k.answer.Remember, By: user, Via: "agui"}
 	if k.answer.Approved {
 		d.Status = agent.ConfirmationConfirmed
 	}

@@ -14,6 +14,7 @@ import (
 	"agentmesh/agent"
 	"agentmesh/agent/order"
 	"agentmesh/agent/run"
+	"agentmesh/agent/schedule"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/limit"
 	"agentmesh/app/platform/mesh"
@@ -90,6 +91,8 @@ type Deps struct {
 	Cancel        Canceller
 	Audit         Audit
 	Preferences   Preferences
+	Grants        agent.GrantStore
+	Schedules     *schedule.Service
 	Agents        Agents
 	Spans         Spans
 	Relay         Relay
@@ -142,11 +145,16 @@ func (m *Module) Handler() http.Handler { return m.handler }
 // Start recovers runs and orders and begins to work.
 func (m *Module) Start(ctx context.Context) error {
 	m.deps.Relay.Start(ctx)
-	return m.deps.Engine.Start(ctx)
+	if err := m.deps.Engine.Start(ctx); err != nil {
+		return err
+	}
+	m.deps.Schedules.Start(ctx)
+	return nil
 }
 
 // Stop ends all work; runs stay as they are in their journals.
 func (m *Module) Stop(ctx context.Context) error {
+	m.deps.Schedules.Stop()
 	err := m.deps.Engine.Stop(ctx)
 	m.deps.Relay.Stop()
 	return err

@@ -22,6 +22,7 @@ type runView struct {
 	Error        *errorView         `json:"error,omitempty"`
 	Model        string             `json:"model"`
 	Usage        agent.Usage        `json:"usage"`
+	Mode         capability.Mode    `json:"mode"`
 	Skills       []string           `json:"skills"`
 	Tools        []string           `json:"tools"`
 	Origin       agent.Origin       `json:"origin"`
@@ -29,6 +30,7 @@ type runView struct {
 	StartedAt    *time.Time         `json:"startedAt,omitempty"`
 	EndedAt      *time.Time         `json:"endedAt,omitempty"`
 
+	Denied        []deniedView         `json:"denied,omitempty"`
 	Invocations   []invocationView     `json:"invocations,omitempty"`
 	Confirmations []agent.Confirmation `json:"confirmations,omitempty"`
 	ModelCalls    []modelCallView      `json:"modelCalls,omitempty"`
@@ -54,6 +56,28 @@ type invocationView struct {
 	EndedAt    *time.Time         `json:"endedAt,omitempty"`
 }
 
+// deniedView is a call that was not run since a rule, a mode, a person or time said no.
+type deniedView struct {
+	InvocationID string           `json:"invocationId"`
+	Name         string           `json:"name"`
+	Args         json.RawMessage  `json:"args"`
+	Stage        capability.Stage `json:"stage"`
+	Rule         string           `json:"rule,omitempty"`
+	Reason       string           `json:"reason"`
+}
+
+// deniedOf lists what was denied in a run.
+func deniedOf(j agent.Journal) []deniedView {
+	var out []deniedView
+	for _, inv := range j.Invocations {
+		if inv.Status == capability.Denied {
+			r := inv.Receipt
+			out = append(out, deniedView{inv.ID, inv.Name, inv.Args, r.Stage, r.Rule, r.Message})
+		}
+	}
+	return out
+}
+
 // modelCallView shows what a model was given, tools included, and what it cost.
 type modelCallView struct {
 	ID         string          `json:"id"`
@@ -70,7 +94,7 @@ type modelCallView struct {
 func viewOf(r agent.Run) runView {
 	v := runView{
 		ID: r.ID, ClientRunID: r.ClientRunID, ThreadID: r.ThreadID, TraceID: r.TraceID, Status: r.Status,
-		FinishReason: r.FinishReason, Model: r.Model, Usage: r.Usage, Skills: r.Skills, Tools: r.Tools, Origin: r.Origin,
+		FinishReason: r.FinishReason, Model: r.Model, Usage: r.Usage, Mode: r.Mode, Skills: r.Skills, Tools: r.Tools, Origin: r.Origin,
 		CreatedAt: r.CreatedAt, StartedAt: timeOrNil(r.StartedAt), EndedAt: timeOrNil(r.EndedAt),
 	}
 	if r.ErrorCode != "" {
@@ -119,7 +143,7 @@ func (m *Module) getRun(c echo.Context) error {
 		return err
 	}
 	v := viewOf(j.Run)
-	v.Confirmations = j.Confirmations
+	v.Confirmations, v.Denied = j.Confirmations, deniedOf(j)
 	for _, inv := range j.Invocations {
 		v.Invocations = append(v.Invocations, invocationView{
 			ID: inv.ID, ToolCallID: inv.CallID, Round: inv.Round, Name: inv.Name, Args: inv.Args, Proposed: inv.Proposed, Status: inv.Status,

@@ -56,6 +56,7 @@ type capabilityView struct {
 	ReadOnly             bool            `json:"readOnly"`
 	Idempotent           bool            `json:"idempotent"`
 	RequiresConfirmation bool            `json:"requiresConfirmation"`
+	AlwaysAsks           bool            `json:"alwaysAsks"`
 	VisibleToModel       bool            `json:"visibleToModel"`
 	Enabled              bool            `json:"enabled"`
 }
@@ -66,7 +67,7 @@ func (m *Module) listCapabilities(c echo.Context) error {
 	for _, d := range all {
 		views = append(views, capabilityView{
 			Name: d.Name, Kind: d.Kind, Provider: d.Provider, Description: d.Description, InputSchema: d.InputSchema,
-			ReadOnly: d.ReadOnly, Idempotent: d.Idempotent, RequiresConfirmation: d.RequiresConfirmation,
+			ReadOnly: d.ReadOnly, Idempotent: d.Idempotent, RequiresConfirmation: d.RequiresConfirmation, AlwaysAsks: d.AlwaysAsks,
 			VisibleToModel: !d.Hidden, Enabled: !d.Disabled,
 		})
 	}

@@ -114,7 +114,7 @@ func (s *Service) write(ctx context.Context, c agent.Confirmation, d agent.Decis
 	}
 	inv.Status = capability.Allowed
 	step := resolution(c, d)
-	step.Invocations, step.Changes = []agent.Invocation{inv}, r.Changes
+	step.Invocations, step.Changes, step.Grants = []agent.Invocation{inv}, r.Changes, s.granted(c, d)
 	return s.close(ctx, c, d, step)
 }
 
@@ -135,6 +135,9 @@ func (s *Service) askAgain(ctx context.Context, c agent.Confirmation, d agent.De
 	again := c
 	again.ID, again.Args, again.ArgsDigest = s.deps.NewID("conf"), inv.Args, capability.Digest(inv.Args)
 	again.Summary, again.Warnings = r.Summary, r.Warnings
+	if len(c.Suggestions) > 0 {
+		again.Suggestions = agent.Suggestions(inv)
+	}
 	again.CreatedAt, again.Deadline = d.At, d.At.Add(s.config.ConfirmationTTL)
 	closed := agent.Decision{
 		Status: agent.ConfirmationCancelled, Reason: "replaced", ReplacedBy: again.ID, By: d.By, Via: d.Via, At: d.At,

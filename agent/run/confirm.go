@@ -15,9 +15,15 @@ import (
 
 // ask opens the question whether a call may run: the row, the state of the run and what the capability
 // prepared are one transaction (D-94).
-func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, p capability.Prepared) error {
-	c := agent.Confirmation{Kind: agent.AskConfirm, Summary: p.Summary, Warnings: p.Warnings}
-	return s.open(ctx, r, inv, c, s.config.ConfirmationTTL, agent.Step{Changes: p.Changes})
+func (s *Service) ask(ctx context.Context, r agent.Run, inv agent.Invocation, a capability.Admission) error {
+	c := agent.Confirmation{Kind: agent.AskConfirm, Summary: a.Prepared.Summary, Warnings: a.Prepared.Warnings}
+	if a.Verdict.ByRule() {
+		c.Because = a.Verdict.Reason
+	}
+	if !a.Verdict.Fixed {
+		c.Suggestions = agent.Suggestions(inv)
+	}
+	return s.open(ctx, r, inv, c, s.config.ConfirmationTTL, agent.Step{Changes: a.Prepared.Changes})
 }
 
 // open completes a question about a call and writes it with the step that asks it.
@@ -61,6 +67,9 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 	if d, err = fitting(c, d); err != nil {
 		return c, err
 	}
+	if err := rememberable(c, d); err != nil {
+		return c, err
+	}
 	if d.ArgsDigest != "" && d.ArgsDigest != c.ArgsDigest {
 		return c, fault.New(fault.Conflict, "what you saw is not what is asked: argsDigest is not that of the question's arguments")
 	}
@@ -73,6 +82,7 @@ func (s *Service) Decide(ctx context.Context, userID, runID, confirmationID stri
 		if c, err = s.answer(ctx, c, d); err != nil {
 			return c, err
 		}
+		s.agreeCovered(ctx, c)
 	}
 	return c, s.verdict(ctx, c, d)
 }
@@ -89,6 +99,8 @@ func (s *Service) verdict(ctx context.Context, c agent.Confirmation, d agent.Dec
 	switch {
 	case c.ReplacedBy != "":
 		return s.replaced(ctx, c)
+	case c.Status == d.Status && d.Remember != "" && d.Remember != c.Remembered:
+		return fault.New(fault.Conflict, "the question was answered already, and not to be remembered as %s", d.Remember)
 	case c.Status == d.Status && c.Answer == d.Answer && sameEdit(c.Edited, d.Edited):
 		return nil
 	case c.Status == agent.ConfirmationAnswered:
@@ -195,6 +207,7 @@ func asked(j agent.Journal, c agent.Confirmation) (agent.Invocation, error) {
 // resolution is the step that closes a question, with the event that tells of it.
 func resolution(c agent.Confirmation, d agent.Decision) agent.Step {
 	c.Status, c.Answer, c.Reason, c.Edited, c.ReplacedBy = d.Status, d.Answer, d.Reason, d.Edited, d.ReplacedBy
+	c.Remembered = d.Remember
 	c.DecidedBy, c.DecidedVia, c.DecidedAt = d.By, d.Via, &d.At
 	return agent.Step{
 		RunID: c.RunID, From: open(), To: agent.Keep, At: d.At,

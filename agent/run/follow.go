@@ -170,7 +170,7 @@ func (f *follower) event(e agent.Event) error {
 		f.chars = 0
 	case agent.MessageEnded:
 		var ended agent.MessageData
-		_ = json.Unmarshal(e.Data, &ended) // it was read just now
+		_ = json.Unmarshal(e.Data, &ended)     // it was read just now
 		if open.MessageID != ended.MessageID { // the log of an older program
 			open, f.chars = agent.Writing{MessageID: ended.MessageID, Seq: f.seq}, 0
 		}

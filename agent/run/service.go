@@ -105,6 +105,7 @@ type Input struct {
 	Origin      agent.Origin
 	Client      agent.Client
 	Answers     []agent.CallAnswer // what the client says came of calls of its tools
+	Mode        capability.Mode    // empty: the default one
 }
 
 // key names an input, so that it is known when it comes again: all that a client repeats when it sends it
@@ -151,7 +152,7 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 	now := s.deps.Now()
 	r := agent.Run{
 		ID: s.deps.NewID("run"), ClientRunID: in.ClientRunID, UserID: in.UserID, ThreadID: in.ThreadID, Client: in.Client, Continues: continues,
-		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, InputKey: in.key(), CreatedAt: now,
+		TraceID: flow.From(ctx).TraceID, Modern: in.Modern, Origin: in.Origin, Mode: cmp.Or(in.Mode, capability.ModeDefault), InputKey: in.key(), CreatedAt: now,
 	}
 	message := agent.Message{UserID: in.UserID, ThreadID: in.ThreadID, RunID: r.ID, Role: agent.User, Text: in.Text, CreatedAt: now}
 	if in.Text != "" {

@@ -67,7 +67,7 @@ func (c *callSet) wait() {
 func callOf(r agent.Run, inv agent.Invocation) capability.Call {
 	return capability.Call{
 		ID: inv.ID, Name: inv.Name, Args: inv.Args, Proposed: inv.Proposed, UserID: r.UserID,
-		ThreadID: r.ThreadID, RunID: r.ID, Source: "model",
+		ThreadID: r.ThreadID, RunID: r.ID, Source: "model", Mode: r.Mode,
 	}
 }
 
@@ -107,6 +107,10 @@ func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, 
 	if tool, ok := r.ClientTool(inv.Name); ok {
 		return s.handOver(ctx, r, inv, tool)
 	}
+	var err error
+	if call.Off, err = s.switchedOff(ctx, r, inv.Name); err != nil && ctx.Err() == nil {
+		return err
+	}
 	a := s.deps.Pipeline.Admit(ctx, s.toolkit(r), call)
 	if ctx.Err() != nil {
 		return nil // decided anew by whoever goes on with the run
@@ -117,8 +121,9 @@ func (s *Service) admit(ctx context.Context, r agent.Run, inv agent.Invocation, 
 		s.settleInvocation(ctx, r, inv, capability.Outcome{Receipt: *a.Refusal, Result: a.Result, Changes: a.Changes}, &step)
 		return s.append(ctx, step)
 	case a.Ask:
-		return s.ask(ctx, r, inv, a.Prepared)
+		return s.ask(ctx, r, inv, a)
 	}
+	call.Rule = a.Verdict.Rule
 	return s.execute(ctx, r, inv, call)
 }
 

@@ -33,6 +33,7 @@ type world struct {
 	cfg     run.Config
 	log     io.Writer // of errors
 	now     func() time.Time
+	rules   []capability.Rule
 	commits int64 // of all, once stopped
 	open    func(ctx context.Context, path string) (*rundb.DB, error)
 	store   func(agent.RunStore) agent.RunStore // what stands between the engine and the database
@@ -64,9 +65,11 @@ func (w *world) start() {
 	market, err := skills.NewMarketplace(manifests(), registry, db, time.Now)
 	must(w.t, err)
 	w.db = db
+	pipeline := capability.NewPipeline(registry, db, w.now)
+	pipeline.Govern(w.rules, db)
 	w.runs = run.New(run.Deps{
 		Store: w.store(db), Model: w.model, Registry: registry, Market: market, Now: w.now, NewID: flow.NewID,
-		Pipeline: capability.NewPipeline(registry, db, w.now),
+		Pipeline: pipeline,
 	}, w.cfg)
 	must(w.t, w.runs.Start(ctx))
 }

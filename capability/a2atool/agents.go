@@ -55,7 +55,7 @@ func Quote(client *a2a.Client) capability.Definition {
 // invocation's id, since the stock that it takes is held and committed under that key.
 func Order(client *a2a.Client) capability.Definition {
 	return New(client, "place_order", capability.Definition{
-		Name: "place_order", Provider: "food", Idempotent: true, RequiresConfirmation: true,
+		Name: "place_order", Provider: "food", Idempotent: true, RequiresConfirmation: true, AlwaysAsks: true,
 		Description: "Orders dishes from today's menu, all of them in one call. The program asks the person to confirm; do not ask yourself.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{` + itemsSchema + `},"required":["items"],"additionalProperties":false}`),
 	})
@@ -68,7 +68,7 @@ const textSchema = `{"type":"object","properties":{
 // Food is both halves in one, as the founding design had it (D-93, D-99); only with FOOD_TOOLS=combined.
 func Food(client *a2a.Client) capability.Definition {
 	return New(client, "order_or_recommend", capability.Definition{
-		Name: "call_food", Provider: "food", Idempotent: true, RequiresConfirmation: true,
+		Name: "call_food", Provider: "food", Idempotent: true, RequiresConfirmation: true, AlwaysAsks: true,
 		Description: "Asks the Food agent to recommend or to order, in words. The program asks the person to confirm; do not ask yourself.",
 		InputSchema: json.RawMessage(textSchema),
 	})

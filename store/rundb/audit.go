@@ -17,10 +17,10 @@ func (db *DB) Audit(ctx context.Context, r capability.Record) error {
 
 func insertRecord(ctx context.Context, tx *store.Tx, r capability.Record) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO audit_log (at, user_id, thread_id, run_id, trace_id, invocation_id, capability,
-			kind, source, status, stage, code, input, output, args_digest, proposed_digest, duration_ms)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			kind, source, status, stage, code, input, output, args_digest, proposed_digest, duration_ms, rule)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		stamp(r.At), r.UserID, r.ThreadID, r.RunID, r.TraceID, r.InvocationID, r.Capability, r.Kind, r.Source,
-		r.Status, r.Stage, r.Code, r.Input, r.Output, r.ArgsDigest, r.ProposedDigest, r.Duration.Milliseconds())
+		r.Status, r.Stage, r.Code, r.Input, r.Output, r.ArgsDigest, r.ProposedDigest, r.Duration.Milliseconds(), r.Rule)
 	if err != nil {
 		return fmt.Errorf("insert audit record: %w", err)
 	}
@@ -33,12 +33,12 @@ func (db *DB) Records(ctx context.Context, userID string, s capability.Selection
 		var r capability.Record
 		var at, took int64
 		err := row.Scan(&at, &r.UserID, &r.ThreadID, &r.RunID, &r.TraceID, &r.InvocationID, &r.Capability, &r.Kind,
-			&r.Source, &r.Status, &r.Stage, &r.Code, &r.Input, &r.Output, &r.ArgsDigest, &r.ProposedDigest, &took)
+			&r.Source, &r.Status, &r.Stage, &r.Code, &r.Input, &r.Output, &r.ArgsDigest, &r.ProposedDigest, &took, &r.Rule)
 		r.At, r.Duration = moment(at), time.Duration(took)*time.Millisecond
 		return r, err
 	}
 	const query = `SELECT n, at, user_id, thread_id, run_id, trace_id, invocation_id, capability, kind, source, status,
-		stage, code, input, output, args_digest, proposed_digest, duration_ms FROM audit_log WHERE user_id = ?
+		stage, code, input, output, args_digest, proposed_digest, duration_ms, rule FROM audit_log WHERE user_id = ?
 		AND (? = '' OR capability = ?) AND (? = '' OR status = ?) AND (? = '' OR stage = ?) `
 	wanted := []any{userID, s.Capability, s.Capability, s.Status, s.Status, s.Stage, s.Stage}
 	if s.RunID != "" {

@@ -11,15 +11,15 @@ import (
 
 const confirmationColumns = `c.id, r.id, r.user_id, r.thread_id, c.invocation_id, c.call_id, c.tool, c.args, c.args_digest,
 	c.summary, c.warnings, c.status, c.reason, c.edited, c.replaced_by, c.decided_by, c.decided_via, c.decided_at, c.created_at, c.deadline,
-	c.kind, c.attempt, c.answer FROM confirmations c JOIN runs r ON r.n = c.run_n`
+	c.kind, c.attempt, c.answer, c.because, c.suggestions, c.remembered FROM confirmations c JOIN runs r ON r.n = c.run_n`
 
 func scanConfirmation(row scanner) (agent.Confirmation, error) {
 	var c agent.Confirmation
-	var args, summary, warnings, edited, attempt string
+	var args, summary, warnings, edited, attempt, suggestions string
 	var decided, created, deadline int64
 	err := row.Scan(&c.ID, &c.RunID, &c.UserID, &c.ThreadID, &c.InvocationID, &c.CallID, &c.Tool, &args, &c.ArgsDigest,
 		&summary, &warnings, &c.Status, &c.Reason, &edited, &c.ReplacedBy, &c.DecidedBy, &c.DecidedVia, &decided, &created, &deadline,
-		&c.Kind, &attempt, &c.Answer)
+		&c.Kind, &attempt, &c.Answer, &c.Because, &suggestions, &c.Remembered)
 	if err != nil {
 		return agent.Confirmation{}, err
 	}
@@ -37,18 +37,21 @@ func scanConfirmation(row scanner) (agent.Confirmation, error) {
 	if c.Kind == agent.AskOutcome {
 		c.Answers = agent.Replies()
 	}
-	return c, errors.Join(fromJSON(edited, &c.Edited), fromJSON(attempt, &c.Attempt))
+	return c, errors.Join(fromJSON(edited, &c.Edited), fromJSON(attempt, &c.Attempt), fromJSON(suggestions, &c.Suggestions))
 }
 
 func insertConfirmation(ctx context.Context, tx *store.Tx, runN int64, c agent.Confirmation) error {
-	attempt := ""
+	attempt, suggestions := "", ""
 	if c.Attempt != nil {
 		attempt = toJSON(c.Attempt)
 	}
+	if len(c.Suggestions) > 0 {
+		suggestions = toJSON(c.Suggestions)
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO confirmations (id, run_n, invocation_id, call_id, tool, args, args_digest,
-			summary, warnings, status, created_at, deadline, kind, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			summary, warnings, status, created_at, deadline, kind, attempt, because, suggestions) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, runN, c.InvocationID, c.CallID, c.Tool, string(c.Args), c.ArgsDigest, string(c.Summary), string(c.Warnings),
-		c.Status, stamp(c.CreatedAt), stamp(c.Deadline), c.Kind, attempt)
+		c.Status, stamp(c.CreatedAt), stamp(c.Deadline), c.Kind, attempt, c.Because, suggestions)
 	if err != nil {
 		return fmt.Errorf("insert confirmation: %w", err)
 	}
@@ -61,9 +64,9 @@ func closeConfirmation(ctx context.Context, tx *store.Tx, id string, d agent.Dec
 	if d.Edited != nil {
 		edited = toJSON(d.Edited)
 	}
-	res, err := tx.ExecContext(ctx, `UPDATE confirmations SET status = ?, reason = ?, edited = ?, replaced_by = ?, answer = ?,
+	res, err := tx.ExecContext(ctx, `UPDATE confirmations SET status = ?, reason = ?, edited = ?, replaced_by = ?, answer = ?, remembered = ?,
 			decided_by = ?, decided_via = ?, decided_at = ? WHERE id = ? AND status = 'OPEN'`,
-		d.Status, d.Reason, edited, d.ReplacedBy, d.Answer, d.By, d.Via, stamp(d.At), id)
+		d.Status, d.Reason, edited, d.ReplacedBy, d.Answer, d.Remember, d.By, d.Via, stamp(d.At), id)
 	if err != nil {
 		return false, fmt.Errorf("close confirmation %s: %w", id, err)
 	}

@@ -49,7 +49,7 @@ func wantErr(t *testing.T, err, want error) {
 // create stores a PENDING run whose user message has the run's name.
 func create(t *testing.T, db *rundb.DB, user, thread, id string) agent.Run {
 	t.Helper()
-	r := agent.Run{ID: id, ClientRunID: "client-" + id, UserID: user, ThreadID: thread, TraceID: "trace-" + id, Origin: agent.ByAGUI, CreatedAt: at}
+	r := agent.Run{ID: id, ClientRunID: "client-" + id, UserID: user, ThreadID: thread, TraceID: "trace-" + id, Origin: agent.ByAGUI, Mode: capability.ModeDefault, CreatedAt: at}
 	must(t, db.CreateRun(t.Context(), r, "title of "+thread, agent.Message{ID: "msg-" + id, Role: agent.User, Text: "ask " + id, CreatedAt: at}))
 	return r
 }

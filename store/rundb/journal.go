@@ -139,6 +139,11 @@ func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued
 			return false, err
 		}
 	}
+	for _, g := range s.Grants {
+		if err := insertGrant(ctx, tx, g); err != nil {
+			return false, err
+		}
+	}
 	for _, c := range s.ModelCalls {
 		if err := insertModelCall(ctx, tx, n, c); err != nil {
 			return false, err

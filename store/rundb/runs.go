@@ -1,6 +1,7 @@
 package rundb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,12 +10,13 @@ import (
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/capability"
 	"agentmesh/store"
 )
 
 const runColumns = `id, client_run_id, user_id, thread_id, trace_id, state, finish_reason, error_code,
 	error_message, model, input_tokens, output_tokens, skills, tools, modern, active_ms, cancel_reason,
-	head, created_at, started_at, ended_at, origin, epoch, client, continues`
+	head, created_at, started_at, ended_at, origin, epoch, mode, client, continues`
 
 func scanRun(row scanner) (agent.Run, error) {
 	var r agent.Run
@@ -22,7 +24,7 @@ func scanRun(row scanner) (agent.Run, error) {
 	var active, created, started, ended int64
 	err := row.Scan(&r.ID, &r.ClientRunID, &r.UserID, &r.ThreadID, &r.TraceID, &r.Status, &r.FinishReason,
 		&r.ErrorCode, &r.ErrorMessage, &r.Model, &r.Usage.Input, &r.Usage.Output, &skills, &tools, &r.Modern,
-		&active, &r.CancelReason, &r.Head, &created, &started, &ended, &r.Origin, &r.Epoch, &client, &r.Continues)
+		&active, &r.CancelReason, &r.Head, &created, &started, &ended, &r.Origin, &r.Epoch, &r.Mode, &client, &r.Continues)
 	if err != nil {
 		return agent.Run{}, err
 	}
@@ -77,9 +79,10 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 
 // insertRun stores a PENDING run and gives its number.
 func insertRun(ctx context.Context, tx *store.Tx, r agent.Run) (int64, error) {
-	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, created_at, client, continues)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, stamp(r.CreatedAt), clientColumn(r.Client), r.Continues)
+	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, mode, created_at, client, continues)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, cmp.Or(r.Mode, capability.ModeDefault),
+		stamp(r.CreatedAt), clientColumn(r.Client), r.Continues)
 	if err != nil {
 		return 0, fmt.Errorf("insert run: %w", err)
 	}

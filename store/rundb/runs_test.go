@@ -18,8 +18,8 @@ func TestCreateRun(t *testing.T) {
 	got, err := db.Run(t.Context(), "anna", "run-1")
 	must(t, err)
 	want := agent.Run{
-		Origin: agent.ByAGUI,
-		ID:     "run-1", ClientRunID: "client-run-1", UserID: "anna", ThreadID: "t1", TraceID: "trace-run-1",
+		Origin: agent.ByAGUI, Mode: capability.ModeDefault,
+		ID: "run-1", ClientRunID: "client-run-1", UserID: "anna", ThreadID: "t1", TraceID: "trace-run-1",
 		Skills: []string{}, Tools: []string{}, CreatedAt: at,
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -105,8 +105,8 @@ func TestAppend_WritesTheRow(t *testing.T) {
 	got, err := db.Run(t.Context(), "anna", "run-1")
 	must(t, err)
 	want := agent.Run{
-		Origin: agent.ByAGUI,
-		ID:     "run-1", ClientRunID: "client-run-1", UserID: "anna", ThreadID: "t1", TraceID: "trace-run-1", Status: agent.Failed,
+		Origin: agent.ByAGUI, Mode: capability.ModeDefault,
+		ID: "run-1", ClientRunID: "client-run-1", UserID: "anna", ThreadID: "t1", TraceID: "trace-run-1", Status: agent.Failed,
 		FinishReason: agent.Broken, ErrorCode: "unavailable", ErrorMessage: "no model", Model: "demo",
 		Usage: agent.Usage{Input: 20, Output: 6}, Skills: []string{"builtin.basics"}, Tools: []string{"look"},
 		Active: 3 * time.Second, CreatedAt: at, StartedAt: later(1), EndedAt: later(9), Epoch: 1,

@@ -73,7 +73,7 @@ func TestEndTask_AfterItsRunAddsNothingToIt(t *testing.T) {
 	lease := slowly(t, db, "t1", "a")
 	finish(t, db, "run-a", agent.Succeeded)
 	must(t, db.EndTask(t.Context(), ending("a", lease, capability.Succeeded)))
-	if events, err := db.Events(t.Context(), "run-a", 0); err != nil || len(events) != 0 {
+	if events, err := db.Events(t.Context(), "run-a", 0); err != nil || len(events) != 1 || events[0].Type != agent.MessageEnded {
 		t.Errorf("got the events %+v, %v", events, err)
 	}
 	must(t, db.Invariant(t.Context()))

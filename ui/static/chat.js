@@ -290,7 +290,7 @@ export class Chat {
     try {
       const after = part.kind === 'outcome';
       const path = `/runs/${encodeURIComponent(part.runId || turn.runId)}/${after ? 'confirm' : decision}`;
-      const { confirmation } = await api.post(path, { confirmationId: part.id, ...(after && { answer: decision }), ...(args && { args, argsDigest: part.argsDigest }) });
+      const { confirmation } = await api.post(path, { confirmationId: part.id, ...(after && { answer: decision }), ...(args && { args, argsDigest: part.argsDigest }), ...(decision === 'confirm' && part.remember && { remember: part.remember }) });
       if (confirmation) resolveConfirmation(turn, { ...confirmation, confirmationId: part.id });
     } catch (err) {
       this.undecided(turn, part, err);

@@ -39,7 +39,13 @@ export function ConfirmCard({ part, result, live, onDecide }) {
       ${open && isOrder && html`<p class="confirm-lead">${t('confirm.body')}</p>`}
       ${isOrder && summary.date && html`<p class="confirm-date" data-testid="confirm-date">${t('orders.date', { day: day(summary.date) })}</p>`}
       ${isOrder ? html`<${Lines} summary=${summary} edit=${fields} id=${part.id} busy=${Boolean(part.sending)} onEdit=${setEdit} />` : html`<${Args} of=${part.edited?.args || part.args} />`}
+      ${part.because && html`<p class="confirm-note" data-testid="confirm-because">${part.because}</p>`}
       <${Warnings} warnings=${part.warnings} />
+      ${open && part.suggestions && html`<label class="confirm-field">${t('confirm.remember')}
+        <select data-testid="confirm-remember" onChange=${(e) => { part.remember = e.currentTarget.value; }}>
+          <option value="">${t('confirm.remember.no')}</option>
+          ${part.suggestions.map(({ id }) => html`<option key=${id} value=${id}>${t(`confirm.remember.${id}`)}</option>`)}
+        </select></label>`}
     </div>
     ${part.problem && html`<p class="confirm-problem" role="alert" data-testid="confirm-problem">${problemText(part)}</p>`}
     ${open && after

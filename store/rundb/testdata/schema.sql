@@ -15,7 +15,7 @@ CREATE TABLE audit_log (
     input         TEXT NOT NULL,
     output        TEXT NOT NULL,
     duration_ms   INTEGER NOT NULL
-, args_digest TEXT NOT NULL DEFAULT '', proposed_digest TEXT NOT NULL DEFAULT '');
+, args_digest TEXT NOT NULL DEFAULT '', proposed_digest TEXT NOT NULL DEFAULT '', rule TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX audit_by_run ON audit_log (user_id, run_id, n);
 
@@ -39,7 +39,7 @@ CREATE TABLE "confirmations" (
     decided_at    INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     deadline      INTEGER NOT NULL
-, kind TEXT NOT NULL DEFAULT 'confirm', attempt TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL DEFAULT '');
+, kind TEXT NOT NULL DEFAULT 'confirm', attempt TEXT NOT NULL DEFAULT '', answer TEXT NOT NULL DEFAULT '', because TEXT NOT NULL DEFAULT '', suggestions TEXT NOT NULL DEFAULT '', remembered TEXT NOT NULL DEFAULT '');
 
 CREATE INDEX confirmations_by_run ON confirmations (run_n, n);
 
@@ -57,6 +57,33 @@ CREATE TABLE conversations (
 ) WITHOUT ROWID;
 
 CREATE INDEX conversations_newest ON conversations (user_id, updated_at);
+
+CREATE TABLE fires (
+    schedule_n INTEGER NOT NULL REFERENCES schedules (n),
+    due_at     INTEGER NOT NULL,
+    status     TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    run_id     TEXT NOT NULL,
+    thread_id  TEXT NOT NULL,
+    message    TEXT NOT NULL,
+    at         INTEGER NOT NULL,
+    PRIMARY KEY (schedule_n, due_at)
+) WITHOUT ROWID;
+
+CREATE INDEX fires_open ON fires (schedule_n, due_at) WHERE status = 'DUE';
+
+CREATE TABLE grants (
+    n               INTEGER PRIMARY KEY,
+    id              TEXT NOT NULL UNIQUE,
+    user_id         TEXT NOT NULL,
+    capability      TEXT NOT NULL,
+    args            TEXT NOT NULL,
+    confirmation_id TEXT NOT NULL,
+    created_at      INTEGER NOT NULL,
+    revoked_at      INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE UNIQUE INDEX grants_active ON grants (user_id, capability, args) WHERE revoked_at = 0;
 
 CREATE TABLE invocations (
     id         TEXT PRIMARY KEY,
@@ -214,7 +241,7 @@ CREATE TABLE runs (
     head          INTEGER NOT NULL DEFAULT 0,
     created_at    INTEGER NOT NULL,
     started_at    INTEGER NOT NULL DEFAULT 0,
-    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '', client TEXT NOT NULL DEFAULT '', continues TEXT NOT NULL DEFAULT '',
+    ended_at      INTEGER NOT NULL DEFAULT 0, origin TEXT NOT NULL DEFAULT 'api', owner TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 0, lease_until INTEGER NOT NULL DEFAULT 0, input_key TEXT NOT NULL DEFAULT '', client TEXT NOT NULL DEFAULT '', continues TEXT NOT NULL DEFAULT '', mode TEXT NOT NULL DEFAULT 'default',
     FOREIGN KEY (user_id, thread_id) REFERENCES conversations (user_id, id)
 );
 
@@ -229,6 +256,25 @@ CREATE INDEX runs_by_trace ON runs (user_id, trace_id, n);
 CREATE UNIQUE INDEX runs_one_active ON runs (user_id, thread_id) WHERE state > 0 AND state < 10;
 
 CREATE INDEX runs_open ON runs (n) WHERE state < 10;
+
+CREATE TABLE schedules (
+    n            INTEGER PRIMARY KEY,
+    id           TEXT NOT NULL UNIQUE,
+    user_id      TEXT NOT NULL,
+    name         TEXT NOT NULL,
+    cron         TEXT NOT NULL,
+    time_zone    TEXT NOT NULL,
+    message      TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    enabled      INTEGER NOT NULL,
+    due_at       INTEGER NOT NULL,
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL
+);
+
+CREATE INDEX schedules_by_user ON schedules (user_id, n);
+
+CREATE INDEX schedules_due ON schedules (due_at) WHERE due_at > 0;
 
 CREATE TABLE skill_installations (
     user_id    TEXT NOT NULL,
