@@ -97,9 +97,9 @@ type Run struct {
 	Tools        []string // offered in this run
 	Modern       bool     // the client named a protocolVersion
 	Origin       Origin
-	Mode         capability.Mode // how much it may do by itself
 	Client       Client          // whose input it is
 	Continues    string          // the run whose calls were answered, when this one goes on from there
+	Mode         capability.Mode // how much it may do by itself
 	InputKey     string          // names the input for good; empty when its client did not. Written, never read back
 	Active       time.Duration
 	CancelReason FinishReason // set once somebody asked to cancel

@@ -29,11 +29,6 @@ func (p *Pipeline) Close(call Call, status Status, reason, message string) Outco
 	return out
 }
 
-// Refuse makes the outcome of a call that is refused before it runs.
-func (p *Pipeline) Refuse(call Call, status Status, stage Stage, err error) Outcome {
-	return Outcome{Receipt: p.receipt(call, p.now(), status, stage, err), Result: refusedResult(err)}
-}
-
 // Answered makes the outcome of a call that somebody else made, as they say it: with a failure, it failed.
 func (p *Pipeline) Answered(call Call, began time.Time, result json.RawMessage, failure string) Outcome {
 	r := p.receipt(call, began, Succeeded, StageAnswer, nil)

@@ -108,6 +108,20 @@ func (p *Pipeline) admit(ctx context.Context, kit Toolkit, call Call, judge judg
 	return out
 }
 
+// AdmitOutside is Admit for a tool that no registry knows, since whoever brought it runs it: arguments that do not fit
+// and calls that a rule or the mode denies are refused. Whether to ask is left to who runs it.
+func (p *Pipeline) AdmitOutside(d Definition, call Call) Admission {
+	began := p.now()
+	if err := checkArgs(d.InputSchema, call.Args); err != nil {
+		r := p.receipt(call, began, Invalid, StageValidate, err)
+		return Admission{Refusal: &r, Result: refusedResult(err)}
+	}
+	if v := Judge(d, call.Args, call.Mode, p.rules, nil); v.Effect == Deny {
+		return p.denied(call, began, v)
+	}
+	return Admission{Definition: d}
+}
+
 // judgement is how a call is judged.
 type judgement func(ctx context.Context, d Definition, call Call) (Verdict, error)
 

@@ -30,8 +30,8 @@ func CheckSchema(raw json.RawMessage) error {
 	return err
 }
 
-// CheckArgs checks arguments against a schema that comes from outside.
-func CheckArgs(schema, args json.RawMessage) error {
+// checkArgs checks arguments against a schema that comes from outside.
+func checkArgs(schema, args json.RawMessage) error {
 	resolved, err := resolveSchema(schema)
 	if err != nil {
 		return fault.Wrap(err, fault.Invalid, "the tool's own schema cannot be read")

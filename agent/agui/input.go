@@ -31,10 +31,10 @@ type RunAgentInput struct {
 	ProtocolVersion string         `json:"protocolVersion"`
 	Messages        []InputMessage `json:"messages"`
 	Resume          []Resume       `json:"resume"`
-	Mode            string         `json:"mode"`
-	ForwardedProps  any            `json:"forwardedProps"`
 	Tools           []ClientTool   `json:"tools"`
 	Context         []Context      `json:"context"`
+	Mode            string         `json:"mode"`
+	ForwardedProps  any            `json:"forwardedProps"`
 }
 
 // RunMode is how much the run may do by itself, as the client wishes: mode, or the same in forwardedProps. A client may

@@ -20,6 +20,7 @@ type messageView struct {
 	RunStatus  agent.Status `json:"runStatus"`
 	Role       agent.Role   `json:"role"`
 	Content    string       `json:"content"`
+	Reasoning  string       `json:"reasoning,omitempty"`
 	ToolCalls  []callView   `json:"toolCalls,omitempty"`
 	ToolCallID string       `json:"toolCallId,omitempty"`
 	Abandoned  bool         `json:"abandoned,omitempty"`
@@ -87,7 +88,7 @@ func (m *Module) listMessages(c echo.Context) error {
 	views := make([]messageView, 0, len(messages))
 	for _, msg := range messages {
 		v := messageView{
-			ID: msg.ID, RunID: msg.RunID, RunStatus: msg.RunStatus, Role: msg.Role, Content: msg.Text,
+			ID: msg.ID, RunID: msg.RunID, RunStatus: msg.RunStatus, Role: msg.Role, Content: msg.Text, Reasoning: msg.Reasoning,
 			ToolCallID: msg.ToolCallID, Abandoned: msg.Abandoned, CreatedAt: msg.CreatedAt,
 		}
 		for _, call := range msg.Calls {

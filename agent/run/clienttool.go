@@ -20,9 +20,13 @@ const clientNote = "(A tool of the person's own application, which runs it.) "
 func clientTools(r agent.Run) []capability.Definition {
 	out := make([]capability.Definition, 0, len(r.Client.Tools))
 	for _, t := range r.Client.Tools {
-		out = append(out, capability.Definition{Name: t.Name, Kind: capability.Client, Description: clientNote + t.Description, InputSchema: t.Parameters})
+		out = append(out, clientTool(t))
 	}
 	return out
+}
+
+func clientTool(t agent.ClientTool) capability.Definition {
+	return capability.Definition{Name: t.Name, Kind: capability.Client, Description: clientNote + t.Description, InputSchema: t.Parameters}
 }
 
 // clientContext is what the client tells of how things stand with it, as a hint; empty when it tells nothing.
@@ -61,14 +65,14 @@ func (s *Service) kindOf(r agent.Run, name string) capability.Kind {
 
 // handOver checks a call of a client's tool and leaves it to the client.
 func (s *Service) handOver(ctx context.Context, r agent.Run, inv agent.Invocation, tool agent.ClientTool) error {
-	if err := capability.CheckArgs(tool.Parameters, inv.Args); err != nil {
-		o := s.deps.Pipeline.Refuse(callOf(r, inv), capability.Invalid, capability.StageValidate, err)
-		o.Receipt.Kind = capability.Client
-		step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep}
-		s.settleInvocation(ctx, r, inv, o, &step)
-		return s.append(ctx, step)
+	a := s.deps.Pipeline.AdmitOutside(clientTool(tool), callOf(r, inv))
+	if a.Refusal == nil {
+		return s.park(ctx, r, inv)
 	}
-	return s.park(ctx, r, inv)
+	a.Refusal.Kind = capability.Client
+	step := agent.Step{RunID: r.ID, Epoch: r.Epoch, From: open(), To: agent.Keep}
+	s.settleInvocation(ctx, r, inv, capability.Outcome{Receipt: *a.Refusal, Result: a.Result}, &step)
+	return s.append(ctx, step)
 }
 
 // park leaves a call to whoever makes it, outside. Its run ends when nothing else is to be done, and an answer
@@ -190,7 +194,7 @@ func (s *Service) Answer(ctx context.Context, userID, runID string, a agent.Call
 	done := s.answered(ctx, j.Run, inv, a, "external")
 	id := s.deps.NewID("run")
 	began, err := s.deps.Store.Answer(ctx, done, agent.Run{
-		ID: id, ClientRunID: id, UserID: r.UserID, ThreadID: r.ThreadID, TraceID: r.TraceID, Modern: r.Modern,
+		ID: id, ClientRunID: id, UserID: r.UserID, ThreadID: r.ThreadID, TraceID: r.TraceID, Modern: r.Modern, Mode: r.Mode,
 		Origin: agent.ByAnswer, Client: r.Client, Continues: r.ID, CreatedAt: s.deps.Now(),
 	})
 	switch {

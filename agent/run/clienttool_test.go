@@ -180,6 +180,12 @@ func TestClientTool_Refusals(t *testing.T) {
 	r := w.end(w.input(paintInput("t2", "paint")).ID)
 	want(t, "finish", r.FinishReason, agent.Completed)
 	want(t, "call", status(w.journal(r.ID), "c1"), capability.Invalid)
+
+	w.model.script(turn{calls: []agent.ToolCall{call("c1", "paint", `{"colour":"red"}`)}})
+	in = paintInput("t3", "paint")
+	in.Mode = capability.ModeExplore
+	r = w.end(w.input(in).ID)
+	want(t, "a run that may only read", status(w.journal(r.ID), "c1"), capability.Denied)
 }
 
 // TestClientTool_AfterARestart: a process that ends between the call and its answer changes nothing about either.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"agentmesh/agent"
@@ -128,11 +129,12 @@ func (r *round) answered(ctx context.Context, a agent.Answer) agent.Step {
 		data := callData(inv, r.s.kindOf(r.j.Run, call.Name))
 		data.Extra = call.Extra
 		step.Events = append(step.Events, agent.NewEvent(agent.CallProposed, data, now))
-		if len(r.j.Invocations)+i < r.s.config.Bounds.Calls {
+		reason, words := refusal(append(slices.Clone(r.j.Invocations), step.Invocations...), inv, r.s.config.Bounds)
+		if reason == "" {
 			step.Invocations = append(step.Invocations, inv)
 			continue
 		}
-		o := r.s.deps.Pipeline.Close(callOf(r.j.Run, inv), capability.Refused, "max_calls", "no more calls can be made in this run")
+		o := r.s.deps.Pipeline.Close(callOf(r.j.Run, inv), capability.Refused, string(reason), words)
 		r.s.settleInvocation(ctx, r.j.Run, inv, o, &step)
 	}
 	step.Events = append(step.Events, agent.NewEvent(agent.ModelAnswered,

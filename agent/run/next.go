@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"fmt"
 	"time"
 
 	"agentmesh/agent"
@@ -12,7 +13,7 @@ import (
 type Bounds struct {
 	Rounds  int           // model rounds
 	Calls   int           // calls of capabilities
-	Repeats int           // identical calls in a row
+	Repeats int           // identical calls in a row: this one is refused with words, the next ends the run
 	Active  time.Duration // working time; waiting for a person does not count
 }
 
@@ -115,12 +116,27 @@ func bound(j agent.Journal, b Bounds, rounds int) agent.FinishReason {
 		return agent.MaxRounds
 	case len(j.Invocations) >= b.Calls:
 		return agent.MaxCalls
-	case repeats(j.Invocations) >= b.Repeats:
+	case repeats(j.Invocations) > b.Repeats: // it was told at the one before
 		return agent.RepeatedCalls
 	case j.Run.Active >= b.Active:
 		return agent.OutOfTime
 	}
 	return ""
+}
+
+// refusal says why a call that the model asks for after others is not made at all: the run may make no more, or
+// it is the same again. The words tell the model what to do instead.
+func refusal(before []agent.Invocation, inv agent.Invocation, b Bounds) (reason agent.FinishReason, words string) {
+	n := repeats(append(before, inv))
+	switch {
+	case len(before) >= b.Calls:
+		return agent.MaxCalls, "no more calls can be made in this run"
+	case n >= b.Repeats:
+		return agent.RepeatedCalls, fmt.Sprintf(
+			"%s was called with these very arguments %d times just before, so it was not called again: use the results above, call it with other arguments, call another tool, or answer",
+			inv.Name, n-1)
+	}
+	return "", ""
 }
 
 // repeats counts how many of the newest calls are the same.

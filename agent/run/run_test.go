@@ -327,7 +327,7 @@ func TestBounds(t *testing.T) {
 	}{
 		{"rounds", run.Bounds{Rounds: 2, Calls: 9, Repeats: 9, Active: time.Hour}, []turn{look(1), look(2)}, agent.MaxRounds, 3},
 		{"calls", run.Bounds{Rounds: 9, Calls: 2, Repeats: 9, Active: time.Hour}, []turn{look(1), look(2)}, agent.MaxCalls, 3},
-		{"repeats", run.Bounds{Rounds: 9, Calls: 9, Repeats: 3, Active: time.Hour}, []turn{look(1), look(1), look(1)}, agent.RepeatedCalls, 4},
+		{"repeats", run.Bounds{Rounds: 9, Calls: 9, Repeats: 3, Active: time.Hour}, []turn{look(1), look(1), look(1), look(1)}, agent.RepeatedCalls, 5},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -342,6 +342,24 @@ func TestBounds(t *testing.T) {
 			want(t, "tools in the last round", len(w.model.lastPrompt().Tools), 0)
 		})
 	}
+}
+
+// TestRepeatedCall: the third identical call in a row is not made; the model hears why, and the run goes on.
+func TestRepeatedCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	same := turn{calls: []agent.ToolCall{call("c", "look", `{"n":1}`)}}
+	w.model.script(same, turn{calls: []agent.ToolCall{call("a", "look", `{"n":1}`), call("b", "look", `{"n":1}`), call("c", "look", `{"n":2}`)}}, turn{say: []string{"done"}})
+	r := w.end(w.send("t1", "go").ID)
+	want(t, "reason", r.FinishReason, agent.Completed)
+	want(t, "calls that ran", w.tools.count("look"), 3)
+	told := 0
+	for _, m := range w.model.lastPrompt().Messages {
+		if m.Role == agent.Tool && strings.Contains(m.Text, "repeated_calls") && strings.Contains(m.Text, "2 times just before") {
+			told++
+		}
+	}
+	want(t, "results that say so", told, 1)
 }
 
 func TestFollowAnEndedRunFromItsEnd(t *testing.T) {

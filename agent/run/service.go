@@ -103,9 +103,9 @@ type Input struct {
 	Text        string
 	Modern      bool
 	Origin      agent.Origin
-	Mode        capability.Mode // empty: the default one
 	Client      agent.Client
 	Answers     []agent.CallAnswer // what the client says came of calls of its tools
+	Mode        capability.Mode    // empty: the default one
 }
 
 // key names an input, so that it is known when it comes again: all that a client repeats when it sends it

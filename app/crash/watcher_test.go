@@ -204,18 +204,18 @@ func sign(e agui.Event) string {
 
 // expected translates what is stored as the program does for a watcher who was there from the beginning.
 func expected(r agent.Run, stored []agent.Event) ([]string, map[string]agent.MessageData, error) {
-	t, w := agui.NewTranslator(time.Now), agui.NewWriter(r)
+	says, w := agui.NewTranslator(time.Now), agui.NewWriter(r)
 	texts := map[string]agent.MessageData{}
 	var out []string
 	for _, e := range stored {
-		events, err := t.Event(e)
+		events, err := says.Event(e)
 		if err != nil {
 			return nil, nil, errors.Join(errors.New("the journal cannot be translated"), err)
 		}
 		for _, line := range w.Write(events...) {
 			var shown agui.Event
 			if err := json.Unmarshal([]byte(line.String()), &shown); err != nil {
-				return nil, nil, err
+				return nil, nil, fmt.Errorf("event %d cannot be read: %w", e.Seq, err)
 			}
 			switch shown.Type {
 			case agui.TextMessageStart, agui.TextMessageContent, agui.TextMessageEnd:

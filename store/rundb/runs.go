@@ -81,7 +81,8 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 func insertRun(ctx context.Context, tx *store.Tx, r agent.Run) (int64, error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO runs (id, client_run_id, user_id, thread_id, trace_id, state, modern, origin, input_key, mode, created_at, client, continues)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, cmp.Or(r.Mode, capability.ModeDefault), stamp(r.CreatedAt), clientColumn(r.Client), r.Continues)
+		r.ID, r.ClientRunID, r.UserID, r.ThreadID, r.TraceID, agent.Pending, r.Modern, r.Origin, r.InputKey, cmp.Or(r.Mode, capability.ModeDefault),
+		stamp(r.CreatedAt), clientColumn(r.Client), r.Continues)
 	if err != nil {
 		return 0, fmt.Errorf("insert run: %w", err)
 	}

@@ -17,7 +17,7 @@ func meansClientTools(t *testing.T, db *rundb.DB) {
 	}
 	same(t, "context", r.Client.Context, []agent.Context{{Description: "colour", Value: "red"}})
 	waiting, err := db.Waiting(t.Context(), "emil", "t15")
-	if err != nil || len(waiting) != 1 || waiting[0].ID != "inv-15" || waiting[0].Status != capability.InputRequired || waiting[0].RunID != "run-left" {
+	if err != nil || len(waiting) != 1 || waiting[0].ID != "inv-15x" || waiting[0].Status != capability.InputRequired || waiting[0].RunID != "run-left" {
 		t.Errorf("got waiting %+v, %v", waiting, err)
 	}
 	answered, err := db.AnsweredFor(t.Context(), "run-on")

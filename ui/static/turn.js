@@ -76,6 +76,12 @@ const handlers = {
     const part = findPart(turn, 'text', messageId);
     if (part) Object.assign(part, { done: true, abandoned: Boolean(meta.abandoned) });
   },
+  REASONING_MESSAGE_START(turn, { messageId }) {
+    putThought(turn, messageId, '');
+  },
+  REASONING_MESSAGE_CONTENT(turn, { messageId, delta }) {
+    findPart(turn, 'thought', messageId).text += delta;
+  },
   TOOL_CALL_START(turn, { toolCallId, toolCallName }, meta) {
     const part = toolPart(turn, toolCallId);
     part.name = toolCallName;
@@ -114,6 +120,17 @@ const handlers = {
     else endTurn(turn, 'failed', { code: code || '', message: message || '' });
   },
 };
+
+/** What the model thought stands before what it said, whichever of them came first. */
+function putThought(turn, id, text) {
+  let part = findPart(turn, 'thought', id);
+  if (!part) {
+    part = { type: 'thought', id };
+    const at = turn.parts.findIndex((one) => one.type === 'text' && `${one.id}-reasoning` === id);
+    turn.parts.splice(at < 0 ? turn.parts.length : at, 0, part);
+  }
+  part.text = text;
+}
 
 /** A line that says that the model no longer reads all that was said; told again, it is the same line. */
 function noteContext(turn, { how, beforeTokens, afterTokens }) {
@@ -167,7 +184,7 @@ export function endTurn(turn, status, error = null) {
   turn.stopping = false;
   for (const part of turn.parts) {
     if (part.type === 'text') part.done = true;
-    if (part.type === 'tool' && isRunning(part)) part.status = status === 'failed' ? 'FAILED' : 'CANCELLED';
+    if (part.type === 'tool' && isRunning(part)) part.status = { failed: 'FAILED', done: 'INPUT_REQUIRED' }[status] || 'CANCELLED'; // done without it: it is left to another application
     if (part.type === 'confirm' && part.status === 'OPEN') part.status = 'CANCELLED';
   }
   turn.version++;
@@ -249,6 +266,7 @@ function addMessage(turn, message) {
   }
   if (message.role === 'hint' && !turn.text) turn.tells = true;
   if (message.role !== 'assistant') return;
+  if (message.reasoning) putThought(turn, `${message.id}-reasoning`, message.reasoning);
   if (message.content) turn.parts.push({ type: 'text', id: message.id, text: message.content, done: true, abandoned: Boolean(message.abandoned) });
   for (const called of message.toolCalls || []) {
     Object.assign(toolPart(turn, called.id), { name: called.name, args: called.arguments || '' });

@@ -55,6 +55,9 @@ function Part({ part, turn, onDecide }) {
     const tool = turn.parts.find((p) => p.type === 'tool' && p.id === part.toolCallId);
     return html`<${ConfirmCard} part=${part} result=${tool?.result} live=${turn.live} onDecide=${onDecide} />`;
   }
+  if (part.type === 'thought') {
+    return html`<details class="foot" data-testid="thought"><summary>${t('chat.thought')}</summary><p>${part.text}</p></details>`;
+  }
   if (part.type === 'note') return html`<p class="foot" data-testid="context-note">${t(`chat.context.${part.how}`)}</p>`;
   if (part.abandoned && !part.text) return null;
   return html`<div data-testid="assistant-message" data-done=${String(part.done)} class=${part.abandoned ? 'abandoned' : ''}>

@@ -40,6 +40,18 @@ test('a shortened context is one line, also when it is told again', () => {
   assert.deepEqual(turn.parts.map(({ type, how }) => [type, how]), [['note', 'summary']]);
 });
 
+test('what the model thought stands before what it said, in the stream and in the store, and a call that is left to another client is no cancelled one', () => {
+  const turn = fold([
+    asked[0], ...settled.slice(2, 5),
+    { type: 'REASONING_MESSAGE_START', messageId: 'm1-reasoning', role: 'reasoning' },
+    { type: 'REASONING_MESSAGE_CONTENT', messageId: 'm1-reasoning', delta: '想' },
+    ...asked.slice(2, 6), ...settled.slice(5),
+  ]);
+  assert.deepEqual(turn.parts.map((p) => [p.type, p.status ?? p.text]), [['thought', '想'], ['text', '好的'], ['tool', 'INPUT_REQUIRED']]);
+  const [stored] = turnsOf([{ id: 'm1', runId: 'r', role: 'assistant', content: '好的', reasoning: '想', runStatus: 'SUCCEEDED' }]);
+  assert.deepEqual(stored.parts.map((p) => [p.type, p.id, p.text]), [['thought', 'm1-reasoning', '想'], ['text', 'm1', '好的']]);
+});
+
 test('an order from question to answer', () => {
   const turn = fold(asked);
   assert.equal(openConfirmation(turn).id, 'conf-1');
