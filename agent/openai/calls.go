@@ -11,6 +11,8 @@ type callDelta struct {
 	Index    *int         `json:"index"`
 	ID       string       `json:"id"`
 	Function functionPart `json:"function"`
+
+	Extra json.RawMessage `json:"extra_content"` // of Gemini: a call without it is refused later
 }
 
 type functionPart struct {
@@ -24,6 +26,7 @@ type call struct {
 	id    string
 	name  string
 	args  strings.Builder
+	extra json.RawMessage
 }
 
 func (f *fold) call(part callDelta) {
@@ -36,6 +39,9 @@ func (f *fold) call(part callDelta) {
 	}
 	if target.name == "" {
 		target.name = part.Function.Name
+	}
+	if isNull(target.extra) {
+		target.extra = part.Extra
 	}
 	target.args.WriteString(argumentText(part.Function.Arguments))
 }

@@ -100,7 +100,7 @@ func (l *loop) run(t *testing.T, c *llmstub.Case) {
 		if l.err != nil || !l.last.Complete || len(l.last.Calls) == 0 {
 			return
 		}
-		l.messages = append(l.messages, agent.Message{Role: agent.Assistant, Text: l.last.Text, Calls: l.last.Calls})
+		l.messages = append(l.messages, agent.Message{Role: agent.Assistant, Text: l.last.Text, Reasoning: l.last.Reasoning, Calls: l.last.Calls})
 		for _, call := range l.last.Calls {
 			l.messages = append(l.messages, agent.Message{Role: agent.Tool, ToolCallID: call.ID, Text: l.execute(c, call)})
 		}

@@ -56,6 +56,8 @@ type chunk struct {
 
 type delta struct {
 	Content      content       `json:"content"`
+	Thought      content       `json:"reasoning_content"`
+	Reasoning    content       `json:"reasoning"` // the other word for it
 	Refusal      string        `json:"refusal"`
 	ToolCalls    []callDelta   `json:"tool_calls"`
 	FunctionCall *functionPart `json:"function_call"` // the form before tool_calls
@@ -87,7 +89,10 @@ type fold struct {
 	secrets *redact.Set
 	hidden  redact.Stream
 
-	text   strings.Builder
+	text    strings.Builder
+	thought strings.Builder
+	tags    thinking
+	written *written // nil: no tools are offered, so none can be called
 	tail   string // the bytes of a character that is not complete yet
 	calls  []*call
 	finish string
@@ -169,6 +174,7 @@ func (f *fold) add(c chunk) error {
 	}
 	for _, choice := range c.Choices[:min(1, len(c.Choices))] {
 		if d := cmp.Or(choice.Delta, choice.Message); d != nil { // both: the same twice
+			f.thought.WriteString(string(cmp.Or(d.Thought, d.Reasoning)))
 			f.say(string(d.Content) + d.Refusal)
 			for _, part := range d.ToolCalls {
 				f.call(part)
@@ -188,7 +194,10 @@ func (f *fold) add(c chunk) error {
 }
 
 func (f *fold) size() int {
-	n := f.text.Len()
+	n := f.text.Len() + f.thought.Len() + len(f.tags.held)
+	if f.written != nil {
+		n += len(f.written.held)
+	}
 	for _, c := range f.calls {
 		n += c.args.Len() + len(c.name) + len(c.id) + callCost
 	}
@@ -211,11 +220,34 @@ func (f *fold) say(text string) {
 		}
 	}
 	f.tail = text[whole:]
-	f.show(f.hidden.Push(text[:whole]))
+	said, thought := f.tags.push(text[:whole])
+	f.thought.WriteString(thought)
+	f.show(f.hidden.Push(f.withoutCalls(said)))
 }
 
-// flush shows what was held back because a secret might have begun with it.
-func (f *fold) flush() { f.show(f.hidden.End()) }
+// withoutCalls takes the calls that are written in a text out of it.
+func (f *fold) withoutCalls(text string) string {
+	if f.written == nil {
+		return text
+	}
+	said, calls := f.written.push(text)
+	for _, c := range calls {
+		f.calls = append(f.calls, &call{index: -1, name: c.Function.Name})
+		f.calls[len(f.calls)-1].args.WriteString(argumentText(c.Function.Arguments))
+	}
+	return said
+}
+
+// flush shows what was held back because a tag or a secret might have begun with it.
+func (f *fold) flush() {
+	said, thought := f.tags.end()
+	f.thought.WriteString(thought)
+	said = f.withoutCalls(said)
+	if f.written != nil {
+		said += f.written.end()
+	}
+	f.show(f.hidden.Push(said) + f.hidden.End())
+}
 
 func (f *fold) show(text string) {
 	if text != "" {
@@ -227,7 +259,7 @@ func (f *fold) show(text string) {
 // into completes an answer. Ids are ours where the endpoint gave none, or one twice.
 func (f *fold) into(a *agent.Answer) {
 	a.Text, a.Usage, a.Finish = f.text.String(), f.usage, f.secrets.Text(f.finish)
-	a.Complete = f.complete()
+	a.Reasoning, a.Complete = f.secrets.Text(f.thought.String()), f.complete()
 	seen := map[string]bool{}
 	for _, c := range f.calls {
 		if c.id == "" || seen[c.id] {
@@ -236,8 +268,17 @@ func (f *fold) into(a *agent.Answer) {
 		seen[c.id] = true
 		a.Calls = append(a.Calls, agent.ToolCall{
 			ID: f.secrets.Text(c.id), Name: f.secrets.Text(c.name), Args: arguments(f.secrets.Text(c.args.String())),
+			Extra: f.extra(c),
 		})
 	}
+}
+
+// extra gives what the endpoint wants back with a call, if it holds no secret.
+func (f *fold) extra(c *call) json.RawMessage {
+	if isNull(c.extra) || f.secrets.Text(string(c.extra)) != string(c.extra) {
+		return nil
+	}
+	return c.extra
 }
 
 func (f *fold) complete() bool {

@@ -100,6 +100,9 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (a
 	}
 	defer func() { _ = resp.Body.Close() }()
 	f := fold{onText: l.Text, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}}
+	if len(p.Tools) > 0 {
+		f.written = &written{}
+	}
 	err = f.read(resp)
 	f.flush()
 	f.into(&out)
@@ -141,12 +144,19 @@ func message(m agent.Message) oai.ChatCompletionMessageParamUnion {
 	if len(m.Calls) > 0 {
 		calls := make([]map[string]any, 0, len(m.Calls))
 		for _, c := range m.Calls {
-			calls = append(calls, map[string]any{
+			one := map[string]any{
 				"id": c.ID, "type": "function",
 				"function": map[string]any{"name": legalName(c.Name), "arguments": argumentsSentBack(c.Args)},
-			})
+			}
+			if len(c.Extra) > 0 {
+				one["extra_content"] = c.Extra
+			}
+			calls = append(calls, one)
 		}
 		doc["tool_calls"] = calls
+		if m.Reasoning != "" { // with calls only: elsewhere some endpoints refuse it
+			doc["reasoning_content"] = m.Reasoning
+		}
 		if m.Text == "" {
 			doc["content"] = nil
 		}
