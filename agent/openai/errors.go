@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/openai/openai-go/v3/option"
 
+	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/redact"
 	"agentmesh/app/platform/text"
@@ -24,6 +26,7 @@ const maxWords = 64 << 10
 type errStatus struct {
 	status int
 	words  string
+	after  time.Duration // the pause that it asks for
 }
 
 func (e errStatus) Error() string { return fmt.Sprintf("the endpoint answered HTTP %d", e.status) }
@@ -36,16 +39,24 @@ func refused(r *http.Request, next option.MiddlewareNext) (*http.Response, error
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxWords))
-	return nil, errStatus{resp.StatusCode, wordsOf(raw)}
+	return nil, errStatus{resp.StatusCode, wordsOf(raw), pauseOf(resp.Header, time.Now())}
 }
 
-// classify turns what went wrong into a fault whose words hold no address and no key.
+// classify turns what went wrong into a *agent.ModelError; a call that its caller ended is a plain fault.
 func classify(ctx context.Context, err error, secrets *redact.Set) error {
+	if ctx.Err() != nil {
+		return fault.Wrap(err, fault.CodeOf(ctx.Err()), "the model call ended: %s", fault.MessageOf(ctx.Err()))
+	}
+	var status errStatus
+	errors.As(err, &status)
+	return &agent.ModelError{Class: classOf(err), After: status.after, Err: inWords(err, secrets)}
+}
+
+// inWords says what went wrong without an address or a key.
+func inWords(err error, secrets *redact.Set) error {
 	var status errStatus
 	var upstream errUpstream
 	switch {
-	case ctx.Err() != nil:
-		return fault.Wrap(err, fault.CodeOf(ctx.Err()), "the model call ended: %s", fault.MessageOf(ctx.Err()))
 	case errors.As(err, &status):
 		return byStatus(status, clip(status.words, secrets))
 	case errors.As(err, &upstream):
@@ -56,11 +67,15 @@ func classify(ctx context.Context, err error, secrets *redact.Set) error {
 		return fault.Wrap(err, fault.Unavailable, "the model's answer cannot be read")
 	case errors.Is(err, errEndless):
 		return fault.Wrap(err, fault.TooLarge, "the model's answer does not end; it was stopped after %d bytes", MaxAnswer)
-	case errors.Is(err, errCut), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, errSilent):
+		return fault.Wrap(err, fault.Unavailable, "the model went silent")
+	case isCut(err):
 		return fault.Wrap(err, fault.Unavailable, "the model's answer was cut off")
 	}
 	return fault.Wrap(err, fault.Unavailable, "the model cannot be reached")
 }
+
+func isCut(err error) bool { return errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF) }
 
 func byStatus(err errStatus, said string) error {
 	switch status := err.status; {

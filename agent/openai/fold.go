@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"unicode/utf8"
 
@@ -93,16 +92,16 @@ type fold struct {
 	thought strings.Builder
 	tags    thinking
 	written *written // nil: no tools are offered, so none can be called
-	tail   string // the bytes of a character that is not complete yet
-	calls  []*call
-	finish string
-	done   bool
-	usage  agent.Usage
+	tail    string   // the bytes of a character that is not complete yet
+	calls   []*call
+	finish  string
+	done    bool
+	usage   agent.Usage
 }
 
 // read takes a whole response: a stream, or one JSON document from an endpoint that does not stream.
-func (f *fold) read(resp *http.Response) error {
-	body := &peeked{r: resp.Body}
+func (f *fold) read(r io.Reader) error {
+	body := &peeked{r: r}
 	first, err := body.first()
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -19,7 +18,7 @@ import (
 func folded(body io.Reader) (agent.Answer, string, error) {
 	said := ""
 	f := fold{onText: func(delta string) { said += delta }, secrets: &redact.Set{}, hidden: redact.Stream{Set: &redact.Set{}}}
-	err := f.read(&http.Response{Body: io.NopCloser(body)})
+	err := f.read(body)
 	f.flush()
 	var a agent.Answer
 	f.into(&a)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	oai "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
@@ -35,6 +36,9 @@ type Config struct {
 	Model   string
 	Context int // its context size in tokens; 0: 32,768
 	HTTP    *http.Client
+
+	FirstPiece time.Duration // how long its first piece may take; 0: two minutes
+	Silence    time.Duration // how long it may be silent between two pieces; 0: a minute
 }
 
 // Model is one endpoint with one model name.
@@ -42,6 +46,8 @@ type Model struct {
 	name    string
 	context int
 	secrets *redact.Set // what is sent to the endpoint, and must not come back
+	first   time.Duration
+	between time.Duration
 	service oai.ChatCompletionService
 }
 
@@ -56,7 +62,7 @@ func New(c Config) *Model {
 	if c.Key != "" {
 		options = append(options, option.WithAPIKey(c.Key))
 	}
-	return &Model{name: c.Model, context: c.Context, secrets: redact.New(c.Key), service: oai.NewChatCompletionService(options...)}
+	return &Model{name: c.Model, context: c.Context, first: cmp.Or(c.FirstPiece, firstPiece), between: cmp.Or(c.Silence, betweenTwo), secrets: redact.New(c.Key), service: oai.NewChatCompletionService(options...)}
 }
 
 // CheckBaseURL finds what the library would take without a word and then send to a senseless address.
@@ -89,21 +95,23 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (a
 	params := m.params(p)
 	request, err := json.Marshal(params)
 	if err != nil {
-		return agent.Answer{}, fault.Wrap(err, fault.Internal, "the request to the model could not be written")
+		return agent.Answer{}, &agent.ModelError{Class: agent.ModelInternal, Err: fault.Wrap(err, fault.Internal, "the request to the model could not be written")}
 	}
 	out := agent.Answer{Model: m.name, Request: request}
 	var resp *http.Response
-	_, err = m.service.New(ctx, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&resp),
+	live, silence, done := listen(ctx, m.first, m.between)
+	defer done()
+	_, err = m.service.New(live, params, option.WithJSONSet("stream", true), option.WithResponseBodyInto(&resp),
 		option.WithHeader("Accept", "text/event-stream"))
 	if err != nil {
-		return out, classify(ctx, err, m.secrets)
+		return out, classify(ctx, silence.cause(err), m.secrets)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	f := fold{onText: l.Text, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}}
 	if len(p.Tools) > 0 {
 		f.written = &written{}
 	}
-	err = f.read(resp)
+	err = silence.cause(f.read(silence.of(resp.Body)))
 	f.flush()
 	f.into(&out)
 	if err != nil {

@@ -51,6 +51,7 @@ func allowed() map[string]string {
 		"mcp/catalog":             "mcp",
 		"a2a/gateway":             "a2a capability",
 		"ui":                      "",
+		"agent/models":            "agent",
 		"agent/openai":            "agent capability",
 		"agent/demo":              "",
 		"capability/localtool":    "capability agent",
