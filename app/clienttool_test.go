@@ -209,3 +209,30 @@ func TestMessagesHaveOneID(t *testing.T) {
 		}
 	}
 }
+
+// TestKilledWhileAClientWorks: the program is killed between a client's call and its answer, and knows of both afterwards.
+func TestKilledWhileAClientWorks(t *testing.T) {
+	t.Parallel()
+	everyStyle(t, func(t *testing.T, s style) {
+		p := launch(t, "--listen", "127.0.0.1:0", "--data", t.TempDir())
+		m := meshtest.At(t, p.url)
+		said := saying("u1", `paint_page {"colour":"red"}`)
+		talk := m.Stream("ann", s.path, clientInput("t1", "r1", true, said))
+		talk.Rest()
+		call := callOf(t, talk.Transcript, "paint_page")
+		m = restarted(t, p)
+		next := m.Stream("ann", s.path, clientInput("t1", "r2", true, said, answering("tool-1", call, "it is red now")))
+		next.Rest()
+		if !strings.Contains(next.Text(), "it is red now") {
+			t.Errorf("said %q", next.Text())
+		}
+		if got := list(t, m, "t1"); got != "user u1, assistant, tool tool-1, assistant" {
+			t.Errorf("messages: %s", got)
+		}
+		if got := audited(m, "ann", talk.RunID); len(got) != 1 || got[0] != "paint_page SUCCESS" {
+			t.Errorf("audited: %q, want the one call", got)
+		}
+		goesOn(t, m, "t1")
+		checkSound(t, p)
+	})
+}

@@ -90,6 +90,24 @@ describe('@copilotkit/core', { skip: unset, timeout: 120_000 }, () => {
     assert.deepEqual(items.map((r) => [r.status, r.finishReason]), [['CANCELLED', 'cancelled_by_user']]);
   });
 
+  test('a tool of the page runs in the page, once, and its answer goes on', async () => {
+    const { z } = load('zod');
+    const page = await open('copilot-tool', crypto.randomUUID());
+    const painted = [];
+    page.core.addTool({
+      name: 'paint_page', description: 'Paints the page.', parameters: z.object({ colour: z.string() }),
+      handler: async ({ colour }) => { painted.push(colour); return `it is ${colour} now`; },
+    });
+    await page.say('现在几点？paint_page {"colour":"red"}');
+    assert.deepEqual(painted, ['red']);
+    assert.match(page.seen.text, /it is red now/);
+    page.isWhole();
+    const reloaded = await open('copilot-tool', page.agent.threadId);
+    assert.deepEqual(reloaded.agent.messages, page.agent.messages, 'a reload must show what was there');
+    await page.say('谢谢');
+    assert.equal(page.roles().at(-1), 'assistant', 'the conversation must go on');
+  });
+
   test('another user sees nothing of a thread, and stops nothing in it', async () => {
     const page = await open('copilot-mine', crypto.randomUUID());
     await page.say('帮我订一份水煮牛肉。');
