@@ -10,7 +10,7 @@ GOFUMPT    := $(TOOLS)/bin/gofumpt-v0.12.0
 STATICCHECK := $(TOOLS)/bin/staticcheck-v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test check go-test node-test fmt golden crash fuzz fuzz-agui bench buyers soak writers cover figures tools clean compiler
+.PHONY: help cases serve build test check go-test node-test fmt golden crash fuzz fuzz-agui bench buyers soak writers cover figures tools clean compiler
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ golden: ## rewrite the golden files
 
 crash: compiler ## kill the program KILLS times (200) as SEED says and judge what is left; MUTANT leaves out a rule
 	KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) MUTANT=$(MUTANT) go test -count=1 -timeout 90m -v -run '^TestCrash$$' ./app/crash
+
+cases: compiler ## play the 87 conversations of app/testdata/cases through the whole program
+	go test ./app -run '^TestCases$$' -count 1 -v -timeout 20m | grep -E "^(ok|FAIL|---|    ---|panic)"
 
 fuzz-agui: compiler ## look for half a minute for a stream that AG-UI clients refuse
 	go test -run '^$$' -fuzz '^FuzzWriter$$' -fuzztime 15s -fuzzminimizetime 10x ./agent/agui
