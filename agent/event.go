@@ -15,6 +15,7 @@ const (
 	SkillsRouted         EventType = "skills_routed"
 	HintGiven            EventType = "hint_given"
 	ModelCalled          EventType = "model_called"
+	ModelRetried         EventType = "model_retried"
 	ReasoningEnded       EventType = "reasoning_ended"
 	MessageEnded         EventType = "message_ended"
 	ModelAnswered        EventType = "model_answered"

@@ -46,6 +46,7 @@ type Config struct {
 	LLMKey      string
 	LLMBaseURL  string
 	LLMModel    string
+	LLMModels   string
 	LLMContext  int
 	DemoTools   bool
 	FoodTools   string
@@ -117,6 +118,7 @@ func settings(c *Config) []setting {
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
+		text("", "LLM_MODELS", "", "names of models of the same endpoint, separated by commas, in place of LLM_MODEL: when one fails before it has said anything, the next is asked", &c.LLMModels),
 		number("LLM_CONTEXT_SIZE", 32_768, "tokens that a request to the model and its answer may have together", &c.LLMContext),
 		truth("", "DEMO_TOOLS_ENABLED", "show the demonstration tools: web_search, which is simulated, and execute_python, which runs Starlark in a sandbox", &c.DemoTools),
 		text("", "FOOD_TOOLS", "split", "split, or combined: one call_food instead of recommend_food and place_order", &c.FoodTools),

@@ -14,6 +14,7 @@ import (
 	"agentmesh/agent"
 	"agentmesh/agent/demo"
 	"agentmesh/agent/food"
+	"agentmesh/agent/models"
 	"agentmesh/agent/openai"
 	"agentmesh/agent/orchestrator"
 	"agentmesh/agent/order"
@@ -199,16 +200,21 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	return orchestrator.New(deps), nil
 }
 
-// model makes the client of the model: the configured endpoint, or the demo model over the same wire.
+// model makes the client of the models: those of the configured endpoint, or the demo model over the same wire.
 func (w *wiring) model(ctx context.Context) (agent.Model, error) {
-	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Model: w.config.LLMModel, Context: w.config.LLMContext, HTTP: w.outside}
+	names := w.config.models()
+	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Context: w.config.LLMContext, HTTP: w.outside}
 	if w.config.demo() {
-		c.BaseURL, c.Model = w.network.BaseURL("demo")+"/demo/v1", "demo"
+		c.BaseURL, names = w.network.BaseURL("demo")+"/demo/v1", []string{"demo"}
 	}
 	if err := openai.Probe(ctx, c); err != nil {
 		return nil, fmt.Errorf("LLM_BASE_URL: %w", err)
 	}
-	return openai.New(c), nil
+	list := make([]agent.Model, 0, len(names))
+	for _, c.Model = range names {
+		list = append(list, openai.New(c))
+	}
+	return models.New(list[0], list[1:]...), nil
 }
 
 func (w *wiring) catalogClient() *mcp.Client {

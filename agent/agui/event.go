@@ -41,6 +41,7 @@ const (
 	SkillsRouted         = "skills_routed"
 	ContextCompressed    = "context_compressed"
 	TaskEnded            = "task_ended"
+	ModelRetry           = "model_retry"
 )
 
 // Event is one AG-UI event. Fields that are empty are left out: several clients throw on null. A Writer sends it.

@@ -51,7 +51,7 @@ func (t Translator) translate(e agent.Event) ([]Event, error) {
 	switch e.Type {
 	case agent.RunStarted:
 		return []Event{{Type: RunStarted}}, nil
-	case agent.SkillsRouted, agent.ContextCompressed, agent.TaskEnded, agent.ConfirmationResolved:
+	case agent.SkillsRouted, agent.ContextCompressed, agent.ModelRetried, agent.TaskEnded, agent.ConfirmationResolved:
 		return []Event{{Type: Custom, Name: customName(e.Type), Value: e.Data}}, nil
 	case agent.ConfirmationRequired:
 		value, err := t.Question(e.Data)
@@ -81,6 +81,8 @@ func customName(t agent.EventType) string {
 		return ContextCompressed
 	case agent.TaskEnded:
 		return TaskEnded
+	case agent.ModelRetried:
+		return ModelRetry
 	}
 	return ConfirmationResolved
 }

@@ -93,8 +93,23 @@ func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) 
 	defer stop()
 	return r.s.deps.Model.Stream(ctx, p, agent.Listener{
 		Text:  func(delta string) { r.s.live.say(r.j.Run.ID, r.messageID, delta) },
-		Again: func(agent.ModelAttempt) {},
+		Again: func(a agent.ModelAttempt) { r.again(ctx, a) },
 	})
+}
+
+// again tells that a model is asked once more, or another one, after a pause. The call goes on whether or not that
+// can be written.
+func (r *round) again(ctx context.Context, a agent.ModelAttempt) {
+	flow.Log(ctx).Warn().Str("model", a.Model).Str("class", string(a.Class)).Str("next", a.Next).Dur("wait", a.Wait).Msg("model asked again")
+	err := r.s.append(ctx, agent.Step{
+		RunID: r.j.Run.ID, Epoch: r.j.Run.Epoch, From: []agent.Status{agent.Running}, To: agent.Running,
+		Events: []agent.Event{agent.NewEvent(agent.ModelRetried, agent.RetryData{
+			LLMCallID: r.callID, Model: a.Model, Class: a.Class, Message: a.Words, Next: a.Next, WaitMS: a.Wait.Milliseconds(),
+		}, r.s.deps.Now())},
+	})
+	if err != nil && !errors.Is(err, agent.ErrStale) {
+		flow.Log(ctx).Error().Err(err).Msg("the next attempt is not told of")
+	}
 }
 
 // record writes a complete answer. An answer without calls ends the run in the same transaction. When somebody

@@ -100,6 +100,7 @@ const handlers = {
     part.taskId = taskOf(part.result);
   },
   CUSTOM(turn, { name, value = {} }) {
+    if (name === 'model_retry') noteContext(turn, { how: 'again', ...value });
     if (name === 'context_compressed') noteContext(turn, value);
     if (name === 'skills_routed') turn.skills = value.skills || [];
     if (name === 'tool_confirmation_required') askConfirmation(turn, value);
@@ -133,8 +134,8 @@ function putThought(turn, id, text) {
 }
 
 /** A line that says that the model no longer reads all that was said; told again, it is the same line. */
-function noteContext(turn, { how, beforeTokens, afterTokens }) {
-  const id = `note-${beforeTokens}-${afterTokens}`;
+function noteContext(turn, { how, beforeTokens, afterTokens, llmCallId }) {
+  const id = `note-${llmCallId || beforeTokens}-${afterTokens}`;
   if (!findPart(turn, 'note', id)) turn.parts.push({ type: 'note', id, how });
 }
 

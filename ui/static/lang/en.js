@@ -50,6 +50,7 @@ export default {
   'key.refused': 'This key was refused. Please try again.',
   'key.use': 'Use it',
   'chat.cancelled': 'Stopped',
+  'chat.context.again': 'The model does not answer; it is asked again',
   'chat.context.summary': 'Older messages were summarised',
   'chat.context.truncated': 'The oldest messages were left out',
   'chat.unfinished': 'This was not finished',

@@ -50,6 +50,7 @@ export default {
   'key.refused': '这个密钥不对，请再试一次。',
   'key.use': '使用',
   'chat.cancelled': '已停止',
+  'chat.context.again': '模型暂时没有回答，正在重试',
   'chat.context.summary': '较早的消息已压缩为摘要',
   'chat.context.truncated': '最早的消息未放入上下文',
   'chat.unfinished': '这段话没有说完',
