@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"agentmesh/agent/agui"
+	"agentmesh/agent/agui/aguicheck"
 	"agentmesh/app"
 	"agentmesh/app/meshtest"
 	"agentmesh/app/meshtest/llmstub"
@@ -29,10 +30,13 @@ func whole(t *testing.T, m *meshtest.Mesh, user, path, body string) meshtest.Tra
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("POST %s: %d %s", path, resp.StatusCode, readAll(t, resp))
 	}
-	out := meshtest.Transcript{RunID: resp.Header.Get("X-Run-Id")}
+	out, check := meshtest.Transcript{RunID: resp.Header.Get("X-Run-Id")}, aguicheck.New(strings.Contains(body, `"protocolVersion"`))
 	for raw, err := range sse.Read(resp.Body) {
 		if err != nil {
 			t.Fatal(err)
+		}
+		if err := check.Take(raw.Data); err != nil {
+			t.Errorf("POST %s: %v", path, err)
 		}
 		var e agui.Event
 		if err := json.Unmarshal([]byte(raw.Data), &e); err != nil {
