@@ -61,7 +61,7 @@ func runServe(ctx context.Context, c Config, stdout, stderr io.Writer, options [
 
 // greeting is what a person reads at the start.
 func (a *App) greeting() string {
-	model := a.config.LLMModel + " at " + a.config.LLMBaseURL
+	model := strings.Join(a.config.models(), ", ") + " at " + a.config.LLMBaseURL
 	if a.config.demo() {
 		model = "the built-in demo model (set LLM_API_KEY, LLM_BASE_URL and LLM_MODEL for a real one)"
 	}
