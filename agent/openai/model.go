@@ -25,6 +25,9 @@ import (
 	"agentmesh/capability"
 )
 
+// maxTools is how many tools are offered at once: endpoints refuse more.
+const maxTools = 128
+
 // maxBody caps an answer that is not a stream, in bytes.
 const maxBody = 8 << 20
 
@@ -128,7 +131,7 @@ func (m *Model) params(p agent.Prompt) oai.ChatCompletionNewParams {
 	for _, msg := range p.Messages {
 		params.Messages = append(params.Messages, message(msg))
 	}
-	for _, d := range p.Tools {
+	for _, d := range p.Tools[:min(len(p.Tools), maxTools)] {
 		params.Tools = append(params.Tools, tool(d))
 	}
 	return params
