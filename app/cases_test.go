@@ -233,8 +233,10 @@ next model; the engine (agent/run) decides what runs. What holds:
   upstream and connection are tried again twice (0.5 s, doubled; Retry-After up to 30 s), then the next of LLM_MODELS is asked; nothing is
   repeated once a piece of the answer was shown. The event model_retry tells of it.
 
-` + "`make cases`" + ` plays these 87 conversations through the whole program, with an endpoint that refuses what a strict provider refuses; all
-of them hold. This table is written by ` + "`make golden`" + `.
+` + "`make cases`" + ` plays these 87 conversations through the whole program, with an endpoint that refuses what a strict provider refuses. Judged are
+the wire, the tools that ran, the questions, and the words that an answer must or must not hold; an outcome that a case describes in a sentence is judged
+only by somebody being told something. So body-empty and error-html-200, which want an error, pass because the retry gets the stub's closing
+sentence. This table is written by ` + "`make golden`" + `.
 
 | case | family | what happens | reported in |
 | --- | --- | --- | --- |
