@@ -73,7 +73,7 @@ type Step struct {
 	Changes       []capability.Change
 	Tasks         []Task // begun: calls that go on in the background, under TaskLease
 	TaskLease     Lease
-	Told          []Told // outcomes of tasks that the run tells of; the step is refused if another has told of one
+	Told          []string // ids of ended tasks that the step's hints tell of; it is refused if another has told of one
 }
 
 // Lease is a process's right to work on a run or a task: nobody else may claim it before Until. Epoch counts the claims

@@ -75,12 +75,6 @@ func (t Task) Data() TaskData {
 	return TaskData{t.ID, t.RunID, t.InvocationID, t.CallID, t.Capability, t.Status, t.Result}
 }
 
-// Told is a task's outcome with the message that carries it into a conversation.
-type Told struct {
-	TaskID string
-	Hint   Message
-}
-
 // TaskEnd is the outcome of a task, written in one transaction: nothing of it, or all.
 type TaskEnd struct {
 	Lease      Lease // under which it was worked on

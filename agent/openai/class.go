@@ -15,11 +15,11 @@ func classOf(err error) agent.ErrorClass {
 	var status errStatus
 	var upstream errUpstream
 	switch {
-	case errors.As(err, &status) && tooLong(status.words), errors.As(err, &upstream) && tooLong(upstream.words):
+	case errors.As(err, &status) && tooLong(status.code+" "+status.words), errors.As(err, &upstream) && tooLong(upstream.code+" "+upstream.words):
 		return agent.ContextLength
 	case errors.As(err, &status):
 		return classOfStatus(status.status)
-	case errors.As(err, &upstream) && strings.Contains(strings.ToLower(upstream.words), "rate limit"):
+	case errors.As(err, &upstream) && tooOften(upstream.code+" "+upstream.words):
 		return agent.RateLimit
 	case errors.As(err, &upstream), errors.Is(err, errNoStream), errors.Is(err, errGarbled), errors.Is(err, errEndless), isCut(err):
 		return agent.Upstream
@@ -46,6 +46,17 @@ func classOfStatus(status int) agent.ErrorClass {
 func tooLong(words string) bool {
 	words = strings.ToLower(words)
 	for _, sign := range []string{"context length", "context_length", "maximum context", "context window", "too many tokens", "prompt is too long", "input is too long"} {
+		if strings.Contains(words, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooOften tells whether an endpoint says in a stream what else it says by HTTP 429.
+func tooOften(words string) bool {
+	words = strings.ToLower(words)
+	for _, sign := range []string{"rate limit", "rate_limit", "too many requests", "429"} {
 		if strings.Contains(words, sign) {
 			return true
 		}

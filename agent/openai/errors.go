@@ -26,6 +26,7 @@ const maxWords = 64 << 10
 type errStatus struct {
 	status int
 	words  string
+	code   string        // what it names the error
 	after  time.Duration // the pause that it asks for
 }
 
@@ -39,7 +40,7 @@ func refused(r *http.Request, next option.MiddlewareNext) (*http.Response, error
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxWords))
-	return nil, errStatus{resp.StatusCode, wordsOf(raw), pauseOf(resp.Header, time.Now())}
+	return nil, errStatus{resp.StatusCode, wordsOf(raw), codeOf(raw), pauseOf(resp.Header, time.Now())}
 }
 
 // classify turns what went wrong into a *agent.ModelError; a call that its caller ended is a plain fault.
@@ -99,6 +100,32 @@ func byStatus(err errStatus, said string) error {
 type errorDocument struct {
 	Error   json.RawMessage `json:"error"`
 	Message json.RawMessage `json:"message"`
+}
+
+// named holds the places where endpoints name an error; numbers are among the names.
+type named struct {
+	Code any `json:"code"`
+	Type any `json:"type"`
+}
+
+// codeOf finds what an endpoint names an error, in the document or in its error.
+func codeOf(raw []byte) string {
+	var doc struct {
+		named
+		Error json.RawMessage `json:"error"`
+	}
+	var inner named
+	if json.Unmarshal(raw, &doc) != nil {
+		return ""
+	}
+	_ = json.Unmarshal(doc.Error, &inner) // it may be a text
+	var names []string
+	for _, name := range []any{doc.Code, doc.Type, inner.Code, inner.Type} {
+		if name != nil {
+			names = append(names, fmt.Sprint(name))
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // wordsOf finds what an endpoint said in a document, or in the first of a list of them.

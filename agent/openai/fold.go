@@ -18,7 +18,7 @@ import (
 
 // errUpstream is an error that an endpoint sent in place of an answer, with its own words. They may
 // repeat a key, so they are not part of its text, which is logged.
-type errUpstream struct{ words string }
+type errUpstream struct{ words, code string }
 
 func (errUpstream) Error() string { return "the endpoint reported an error" }
 
@@ -132,13 +132,16 @@ func (f *fold) event(name, data string) error {
 		f.done = true
 		return nil
 	case name == "error":
-		return errUpstream{wordsOf([]byte(data))}
+		return errUpstream{wordsOf([]byte(data)), codeOf([]byte(data))}
 	case !strings.HasPrefix(data, "{"): // heartbeats of many shapes
 		return nil
 	}
 	var c chunk
 	if err := json.Unmarshal([]byte(data), &c); err != nil {
 		return fmt.Errorf("%w: %w", errGarbled, err)
+	}
+	if c.failed() {
+		return errUpstream{c.words(), codeOf([]byte(data))}
 	}
 	return f.add(c)
 }
@@ -155,6 +158,9 @@ func (f *fold) whole(body io.Reader) error {
 	if len(c.Choices) == 0 && !c.failed() {
 		return errNoStream
 	}
+	if c.failed() {
+		return errUpstream{c.words(), codeOf(raw)}
+	}
 	f.done = true
 	return f.add(c)
 }
@@ -165,9 +171,6 @@ func (c chunk) failed() bool {
 }
 
 func (f *fold) add(c chunk) error {
-	if c.failed() {
-		return errUpstream{c.words()}
-	}
 	if c.Usage != nil { // a running total on some endpoints: the last one counts
 		f.usage = agent.Usage{Input: c.Usage.Prompt, Output: c.Usage.Completion}
 	}
@@ -230,11 +233,16 @@ func (f *fold) withoutCalls(text string) string {
 		return text
 	}
 	said, calls := f.written.push(text)
+	f.take(calls)
+	return said
+}
+
+// take adds calls that were written in the text.
+func (f *fold) take(calls []callDelta) {
 	for _, c := range calls {
 		f.calls = append(f.calls, &call{index: -1, name: c.Function.Name})
 		f.calls[len(f.calls)-1].args.WriteString(argumentText(c.Function.Arguments))
 	}
-	return said
 }
 
 // flush shows what was held back because a tag or a secret might have begun with it.
@@ -243,7 +251,9 @@ func (f *fold) flush() {
 	f.thought.WriteString(thought)
 	said = f.withoutCalls(said)
 	if f.written != nil {
-		said += f.written.end()
+		rest, calls := f.written.end()
+		f.take(calls)
+		said += rest
 	}
 	f.show(f.hidden.Push(said) + f.hidden.End())
 }

@@ -90,11 +90,11 @@ func TestFold_Shapes(t *testing.T) {
 		{"document", ` {"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`, "a", true, nil},
 		{"document_of_something_else", `{"status":"ok"}`, "", false, errNoStream},
 		{"document_cut", `{"choices":[{"mess`, "", false, errNoStream},
-		{"document_with_an_error", `{"error":"overloaded"}`, "", false, errUpstream{"overloaded"}},
+		{"document_with_an_error", `{"error":"overloaded"}`, "", false, errUpstream{words: "overloaded"}},
 		{"list", `[]`, "", false, errNoStream},
 		{"page", ` <!doctype html>`, "", false, errNoStream},
 		{"unknown_finish", `data: {"choices":[{"delta":{"content":"a"},"finish_reason":"weird"}]}`, "a", false, nil},
-		{"error_event", "event: error\ndata: {\"code\":\"throttled\",\"message\":\"慢一点\"}", "", false, errUpstream{"慢一点"}},
+		{"error_event", "event: error\ndata: {\"code\":\"throttled\",\"message\":\"慢一点\"}", "", false, errUpstream{words: "慢一点", code: "throttled"}},
 		{"broken_piece", `data: {"choices":[{"delta":{"content":"a"}}]}` + "\n\ndata: {\"choi\n\ndata: [DONE]", "a", false, errGarbled},
 		{"wrong_types", `data: {"choices":7}`, "", false, errGarbled},
 	}

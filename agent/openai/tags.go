@@ -114,12 +114,15 @@ func (w *written) push(piece string) (said string, calls []callDelta) {
 	}
 }
 
-// end gives what was held back; an unfinished call is none.
-func (w *written) end() string {
-	if w.open {
-		return ""
+// end gives what was held back: a call whose end tag the model left out, or else text.
+func (w *written) end() (said string, calls []callDelta) {
+	if !w.open {
+		return w.held, nil
 	}
-	return w.held
+	if c, ok := callIn(w.held); ok {
+		return "", []callDelta{c}
+	}
+	return callBegin + w.held, nil
 }
 
 func callIn(text string) (callDelta, bool) {

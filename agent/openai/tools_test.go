@@ -10,6 +10,15 @@ import (
 	"agentmesh/capability"
 )
 
+// withTools is a prompt that offers so many tools.
+func withTools(n int) agent.Prompt {
+	p := agent.Prompt{Messages: []agent.Message{{Role: agent.User, Text: "hi"}}}
+	for i := range n {
+		p.Tools = append(p.Tools, capability.Definition{Name: fmt.Sprintf("tool_%d", i), Description: "d", InputSchema: json.RawMessage(`{"type":"object"}`)})
+	}
+	return p
+}
+
 // TestStream_OffersAtMost128Tools: case tool-hundred-and-thirty. And with none, no word of tools (case tool-none).
 func TestStream_OffersAtMost128Tools(t *testing.T) {
 	t.Parallel()
@@ -19,11 +28,7 @@ func TestStream_OffersAtMost128Tools(t *testing.T) {
 			_ = json.NewDecoder(r.Body).Decode(&sent)
 			_, _ = w.Write([]byte(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))
 		}), "")
-		p := agent.Prompt{Messages: []agent.Message{{Role: agent.User, Text: "hi"}}}
-		for i := range offered {
-			p.Tools = append(p.Tools, capability.Definition{Name: fmt.Sprintf("tool_%d", i), Description: "d", InputSchema: json.RawMessage(`{"type":"object"}`)})
-		}
-		if _, err := m.Stream(t.Context(), p, agent.OnText(func(string) {})); err != nil {
+		if _, err := m.Stream(t.Context(), withTools(offered), agent.OnText(func(string) {})); err != nil {
 			t.Fatal(err)
 		}
 		got := -1

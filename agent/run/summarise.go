@@ -33,7 +33,7 @@ type summaryAsk struct {
 func (r *round) summarise(ctx context.Context, d *draft, runs [][]agent.Message) summaryAsk {
 	var lines []string
 	for _, messages := range runs {
-		lines = append(lines, transcript(messages, d.zone)...)
+		lines = append(lines, retell(messages, d.zone)...)
 	}
 	running, err := r.s.runningTasks(ctx, r.j.Run)
 	if err != nil {

@@ -176,7 +176,7 @@ func TestTask_ToldByARunOfItsOwn(t *testing.T) {
 				want(t, "answer", history[len(history)-1].Text, "here it is")
 				want(t, "hints in its prompt", hintsIn(w.model.lastPrompt()), 1)
 				want(t, "events", types(w.until(runs[0].ID, agent.RunEnded)),
-					"run_started skills_routed task_ended model_called «here it is» message_ended model_answered run_ended")
+					"run_started skills_routed task_ended hint_given model_called «here it is» message_ended model_answered run_ended")
 				w.toldOnce("t1")
 				sleepFor(time.Hour) // nobody watches it, and nothing tells it again
 				want(t, "runs", len(w.runsOf("t1")), 2)

@@ -10,20 +10,18 @@ import (
 	"agentmesh/capability"
 )
 
-// toTell adds the outcomes of ended tasks to a journal, as hints, and gives what the step writes that tells of them: the
-// hints, and an event for each task of another run. This run's own have theirs already.
-func (s *Service) toTell(j *agent.Journal) (told []agent.Told, news []agent.Event) {
+// toTell adds the outcomes of ended tasks to a journal, as hints, and gives the tasks and the events that tell of them in
+// the step: a hint each, and the end of each task of another run. This run's own have theirs already.
+func (s *Service) toTell(j *agent.Journal) (told []string, news []agent.Event) {
 	now := s.deps.Now()
 	for _, t := range j.Untold {
-		hint := agent.Message{
-			ID: "told-" + t.ID, UserID: j.Run.UserID, ThreadID: j.Run.ThreadID, RunID: j.Run.ID,
-			Role: agent.Hint, Text: hintOf(t), CreatedAt: now,
-		}
-		told = append(told, agent.Told{TaskID: t.ID, Hint: hint})
-		j.Messages = append(j.Messages, hint)
+		hint := agent.MessageData{MessageID: "told-" + t.ID, Text: hintOf(t)}
+		told = append(told, t.ID)
+		j.Messages = append(j.Messages, agent.Message{ID: hint.MessageID, RunID: j.Run.ID, Role: agent.Hint, Text: hint.Text, CreatedAt: now})
 		if t.RunID != j.Run.ID {
 			news = append(news, agent.NewEvent(agent.TaskEnded, t.Data(), now))
 		}
+		news = append(news, agent.NewEvent(agent.HintGiven, hint, now))
 	}
 	j.Untold = nil
 	return told, news

@@ -118,6 +118,9 @@ func updateRun(ctx context.Context, tx *store.Tx, at place, to agent.Status, s a
 
 // writeStep writes what goes with a step; it tells whether there is something to deliver or to settle.
 func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued bool, err error) {
+	if err := tellOnce(ctx, tx, s.RunID, s.Told); err != nil { // before the hints: what was told of is no mistake
+		return false, err
+	}
 	if err := insertEvents(ctx, tx, n, s.Events); err != nil {
 		return false, err
 	}
@@ -163,9 +166,6 @@ func writeStep(ctx context.Context, tx *store.Tx, n int64, s agent.Step) (queued
 		if err := insertTask(ctx, tx, n, t, s.TaskLease); err != nil {
 			return false, err
 		}
-	}
-	if err := insertTold(ctx, tx, n, s.RunID, s.Told); err != nil {
-		return false, err
 	}
 	if queued, err = applyChanges(ctx, tx, s.Changes); err != nil || queued {
 		return queued, err

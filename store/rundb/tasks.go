@@ -38,18 +38,15 @@ func insertTask(ctx context.Context, tx *store.Tx, runN int64, t agent.Task, l a
 	return nil
 }
 
-// insertTold takes the outcomes that a run tells of into it, each unless another has told of it.
-func insertTold(ctx context.Context, tx *store.Tx, runN int64, runID string, told []agent.Told) error {
-	for _, x := range told {
-		res, err := tx.ExecContext(ctx, `UPDATE tasks SET delivered_run = ? WHERE id = ? AND ended_at > 0 AND delivered_run = ''`, runID, x.TaskID)
+// tellOnce marks the tasks whose outcomes a run tells of, each unless another has told of it.
+func tellOnce(ctx context.Context, tx *store.Tx, runID string, told []string) error {
+	for _, id := range told {
+		res, err := tx.ExecContext(ctx, `UPDATE tasks SET delivered_run = ? WHERE id = ? AND ended_at > 0 AND delivered_run = ''`, runID, id)
 		if err != nil {
-			return fmt.Errorf("tell of task %s: %w", x.TaskID, err)
+			return fmt.Errorf("tell of task %s: %w", id, err)
 		}
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(agent.ErrStale, err)
-		}
-		if err := insertMessage(ctx, tx, runN, x.Hint); err != nil {
-			return err
 		}
 	}
 	return nil

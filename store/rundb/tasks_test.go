@@ -40,7 +40,8 @@ func ending(id string, lease agent.Lease, status capability.Status) agent.TaskEn
 
 func telling(runID, id string) agent.Step {
 	s := step(runID, agent.Running, agent.Keep)
-	s.Told = []agent.Told{{TaskID: "task-" + id, Hint: agent.Message{ID: "told-task-" + id, Role: agent.Hint, Text: "task", CreatedAt: later(6)}}}
+	s.Told = []string{"task-" + id}
+	s.Events = append(s.Events, agent.NewEvent(agent.HintGiven, agent.MessageData{MessageID: "told-task-" + id, Text: "task"}, later(6)))
 	return s
 }
 

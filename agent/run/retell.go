@@ -11,14 +11,14 @@ import (
 
 // Sizes of what a summary is written from, in characters.
 const (
-	transcriptAnswer = 2000
-	transcriptResult = 1000
-	transcriptArgs   = 500
+	retoldAnswer = 2000
+	retoldResult = 1000
+	retoldArgs   = 500
 )
 
-// transcript tells messages one a line, for whoever summarises them. Further lines of a message are indented, so
+// retell tells messages one a line, for whoever summarises them. Further lines of a message are indented, so
 // that no message can pass for another one.
-func transcript(messages []agent.Message, zone *time.Location) []string {
+func retell(messages []agent.Message, zone *time.Location) []string {
 	var out []string
 	line := func(who, format string, args ...any) {
 		out = append(out, who+": "+strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n  "))
@@ -30,13 +30,13 @@ func transcript(messages []agent.Message, zone *time.Location) []string {
 		case agent.Hint:
 			line("program", "%s", m.Text)
 		case agent.Tool:
-			line("result", "%s", text.Clip(m.Text, transcriptResult)+reference(m.Text))
+			line("result", "%s", text.Clip(m.Text, retoldResult)+reference(m.Text))
 		case agent.Assistant:
 			if m.Text != "" {
-				line("assistant", "%s", text.Clip(m.Text, transcriptAnswer))
+				line("assistant", "%s", text.Clip(m.Text, retoldAnswer))
 			}
 			for _, c := range m.Calls {
-				line("call", "%s %s", c.Name, text.Clip(string(c.Args), transcriptArgs))
+				line("call", "%s %s", c.Name, text.Clip(string(c.Args), retoldArgs))
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func transcript(messages []agent.Message, zone *time.Location) []string {
 
 // reference keeps the note of a cut result, which stands at its end.
 func reference(result string) string {
-	if at := strings.LastIndex(result, "\n[cut: "); at > transcriptResult && hasCut(result[at:]) {
+	if at := strings.LastIndex(result, "\n[cut: "); at > retoldResult && hasCut(result[at:]) {
 		return result[at:]
 	}
 	return ""
