@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+
+	"agentmesh/agent"
 )
 
 // callDelta is a part of a call, as it stands in a stream or whole in a document.
@@ -27,6 +29,18 @@ type call struct {
 	name  string
 	args  strings.Builder
 	extra json.RawMessage
+}
+
+// takenIDs gives the ids of the calls that were made so far: some endpoints count anew in every answer, and a result
+// belongs to one call.
+func takenIDs(said []agent.Message) map[string]bool {
+	taken := map[string]bool{}
+	for _, m := range said {
+		for _, c := range m.Calls {
+			taken[c.ID] = true
+		}
+	}
+	return taken
 }
 
 func (f *fold) call(part callDelta) {

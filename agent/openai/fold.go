@@ -87,6 +87,7 @@ type fold struct {
 	onText  func(string)
 	secrets *redact.Set
 	hidden  redact.Stream
+	taken   map[string]bool // ids of calls, each of which names one call only
 
 	text    strings.Builder
 	thought strings.Builder
@@ -265,16 +266,15 @@ func (f *fold) show(text string) {
 	}
 }
 
-// into completes an answer. Ids are ours where the endpoint gave none, or one twice.
+// into completes an answer. Ids are ours where the endpoint gave none, or one that is taken.
 func (f *fold) into(a *agent.Answer) {
 	a.Text, a.Usage, a.Finish = f.text.String(), f.usage, f.secrets.Text(f.finish)
 	a.Reasoning, a.Complete = f.secrets.Text(f.thought.String()), f.complete()
-	seen := map[string]bool{}
 	for _, c := range f.calls {
-		if c.id == "" || seen[c.id] {
+		if c.id == "" || f.taken[c.id] {
 			c.id = flow.NewID("call")
 		}
-		seen[c.id] = true
+		f.taken[c.id] = true
 		a.Calls = append(a.Calls, agent.ToolCall{
 			ID: f.secrets.Text(c.id), Name: f.secrets.Text(c.name), Args: arguments(f.secrets.Text(c.args.String())),
 			Extra: f.extra(c),

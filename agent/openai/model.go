@@ -110,7 +110,7 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (a
 		return out, classify(ctx, silence.cause(err), m.secrets)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	f := fold{onText: l.Text, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}}
+	f := fold{onText: l.Text, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}, taken: takenIDs(p.Messages)}
 	if len(p.Tools) > 0 {
 		f.written = &written{}
 	}
