@@ -29,6 +29,8 @@ type counts struct {
 	models   *prometheus.CounterVec
 	tokens   *prometheus.CounterVec
 	tools    *prometheus.CounterVec
+	inFlight *prometheus.GaugeVec
+	lasted   *prometheus.HistogramVec
 }
 
 func newCounts() *counts {
@@ -41,7 +43,14 @@ func newCounts() *counts {
 	c.models = c.counter("agentmesh_model_calls_total", "Rounds of a model.", "model", "outcome")
 	c.tokens = c.counter("agentmesh_model_tokens_total", "Tokens as the model's endpoint reported them.", "model", "direction")
 	c.tools = c.counter("agentmesh_tool_calls_total", "Calls of capabilities by the status of their receipts.", "capability", "status")
-	c.registry.MustRegister(c.took, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	c.inFlight = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "agentmesh_in_flight", Help: "What is being worked on: runs, calls of a model, calls of a tool.",
+	}, []string{"work"})
+	c.lasted = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "agentmesh_work_duration_seconds", Help: "How long a worker was busy with a run, and how long calls of a model and of a tool took.",
+		Buckets: []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600},
+	}, []string{"work"})
+	c.registry.MustRegister(c.inFlight, c.lasted, c.took, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
 }
 

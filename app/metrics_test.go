@@ -75,6 +75,7 @@ func TestMetricsOfAnOrder(t *testing.T) {
 	talk := m.Say("ann", "t1", "帮我订一份水煮牛肉。")
 	q := talk.Question()
 	awaitSamples(t, m, map[string]float64{
+		`agentmesh_in_flight{work="run"}`: 0, `agentmesh_in_flight{work="model"}`: 0, `agentmesh_in_flight{work="tool"}`: 0,
 		`agentmesh_confirmations_open`: 1, `agentmesh_runs{status="AWAITING_CONFIRMATION"}`: 1, `agentmesh_orders{status="PLACING"}`: 1,
 		`agentmesh_tool_calls_total{capability="reserve_stock",status="SUCCEEDED"}`: 1, `agentmesh_runs{status="FAILED"}`: 0,
 	})
@@ -86,6 +87,7 @@ func TestMetricsOfAnOrder(t *testing.T) {
 		`agentmesh_tool_calls_total{capability="place_order",status="SUCCEEDED"}`:        1,
 		`agentmesh_tool_calls_total{capability="commit_reservation",status="SUCCEEDED"}`: 1,
 		`agentmesh_model_calls_total{model="demo",outcome="ok"}`:                         2,
+		`agentmesh_work_duration_seconds_count{work="model"}`:                            2,
 		`agentmesh_http_requests_total{class="4xx",module="orchestrator"}`:               1,
 		`agentmesh_http_requests_total{class="2xx",module="orchestrator"}`:               2,
 		`agentmesh_http_request_duration_seconds_count{module="orchestrator"}`:           3,

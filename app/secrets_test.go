@@ -16,12 +16,6 @@ import (
 
 // repeating are the answers of an endpoint that repeats the key, one for each place where it can.
 func repeating(key string) []func(w http.ResponseWriter) {
-	sse := func(w http.ResponseWriter, events ...string) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, e := range events {
-			_, _ = fmt.Fprintf(w, "data: %s\n\n", e)
-		}
-	}
 	say := func(text string) string { return `{"choices":[{"delta":{"content":"` + text + `"}}]}` }
 	end := `{"choices":[{"delta":{},"finish_reason":"stop"}]}`
 	return []func(w http.ResponseWriter){
@@ -35,16 +29,17 @@ func repeating(key string) []func(w http.ResponseWriter) {
 			http.Error(w, `<html>Bearer `+key+`</html>`, http.StatusInternalServerError)
 		},
 		func(w http.ResponseWriter) { w.Header().Set("Location", "/?key="+key); w.WriteHeader(http.StatusFound) },
-		func(w http.ResponseWriter) { sse(w, `{"error":{"message":"upstream said `+key+`"}}`) },
-		func(w http.ResponseWriter) { sse(w, say("half"), `{"error":"`+key+`"}`) },
-		func(w http.ResponseWriter) { sse(w, `{"choices":"`+key+`"}`) },
+		func(w http.ResponseWriter) { sendData(w, `{"error":{"message":"upstream said `+key+`"}}`) },
+		func(w http.ResponseWriter) { sendData(w, say("half"), `{"error":"`+key+`"}`) },
+		func(w http.ResponseWriter) { sendData(w, `{"choices":"`+key+`"}`) },
 		func(w http.ResponseWriter) { _, _ = fmt.Fprint(w, key) },
-		func(w http.ResponseWriter) { sse(w, say("your key is "+key+", is it not?"), end) },
+		func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, // what the client says of that names the address
+		func(w http.ResponseWriter) { sendData(w, say("your key is "+key+", is it not?"), end) },
 		func(w http.ResponseWriter) {
-			sse(w, say("in pieces: sk-a-key-that"), say("-must-not"), say("-be-seen"), end)
+			sendData(w, say("in pieces: sk-a-key-that"), say("-must-not"), say("-be-seen"), end)
 		},
 		func(w http.ResponseWriter) {
-			sse(w, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"`+key+`","function":{"name":"`+key+`","arguments":"{\"`+key+`\":\"`+key+`\"}"}}]},"finish_reason":"tool_calls"}]}`)
+			sendData(w, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"`+key+`","function":{"name":"`+key+`","arguments":"{\"`+key+`\":\"`+key+`\"}"}}]},"finish_reason":"tool_calls"}]}`)
 		},
 	}
 }
@@ -101,6 +96,13 @@ func TestAKeyThatComesBackIsShownNowhere(t *testing.T) {
 		}
 	}
 	hidden("what was shown", shown.String())
+	for where, text := range map[string]string{"what was shown": shown.String(), "the log": p.log.String()} {
+		for _, part := range []string{endpoint.URL, "/v1/chat/completions"} {
+			if at := strings.Index(text, part); at >= 0 {
+				t.Errorf("%s holds the endpoint's address: …%.200s", where, text[max(0, at-100):])
+			}
+		}
+	}
 	if !strings.Contains(shown.String(), "your key is [secret], is it not?") || !strings.Contains(shown.String(), "in pieces: [secret]") {
 		t.Error("what the model said around the key is lost")
 	}

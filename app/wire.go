@@ -24,6 +24,7 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/mesh"
+	"agentmesh/app/platform/wrap"
 	"agentmesh/capability"
 	"agentmesh/capability/a2atool"
 	"agentmesh/capability/localtool"
@@ -166,6 +167,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		Preferences:     localtool.Statements(db),
 		ConfirmationTTL: w.config.ConfirmationTTL, Zone: w.zone, Now: w.now, NewID: flow.NewID,
 	})
+	model = agent.WrapModel(model, w.counts.aroundModel)
 	registry, err := w.registry(ctx, db, orders, model)
 	if err != nil {
 		return nil, err
@@ -176,6 +178,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 		return nil, err
 	}
 	pipeline.Govern(w.config.Policies, db)
+	pipeline.Wrap(w.counts.aroundCall)
 	manifests, err := skills.Builtin(w.config.DemoTools)
 	if err != nil {
 		return nil, err
@@ -186,7 +189,7 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	}
 	runs := run.New(run.Deps{
 		Store: countedStore{db, w.counts, registry.Has}, Model: model, Registry: registry, Pipeline: pipeline,
-		Market: market, Now: w.now, NewID: flow.NewID,
+		Market: market, Around: []wrap.Wrapper[run.Work]{w.counts.aroundRun}, Now: w.now, NewID: flow.NewID,
 	}, run.Config{
 		ConfirmationTTL: w.config.ConfirmationTTL, Leave: leaveTimes(),
 		Strict: w.config.Recovery == "fail", OffloadAfter: w.config.OffloadAfter, Bounds: run.DefaultBounds(), Zone: w.zone,

@@ -7,6 +7,7 @@ import (
 
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/wrap"
 )
 
 func prepare(ctx context.Context, d Definition, call Call) (p Prepared, err error) {
@@ -16,15 +17,22 @@ func prepare(ctx context.Context, d Definition, call Call) (p Prepared, err erro
 	return d.Prepare(limit, call)
 }
 
+// Handler does the work of one call and gives its result as JSON.
+type Handler func(ctx context.Context, call Call) (json.RawMessage, error)
+
+// Wrap puts functions around every attempt of a call, inside its limit of time; the first is outermost. What was
+// admitted, settled and recorded is not in their reach. It is called before the first call.
+func (p *Pipeline) Wrap(wrappers ...wrap.Wrapper[Handler]) { p.around = wrappers }
+
 // attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of it.
-func attempt(ctx context.Context, d Definition, call Call) (result json.RawMessage, err error) {
+func (p *Pipeline) attempt(ctx context.Context, d Definition, call Call) (result json.RawMessage, err error) {
 	if ctx.Err() != nil {
 		return nil, &fault.Error{Code: fault.Cancelled, Message: "the call was cancelled", Err: ctx.Err(), Unsent: true}
 	}
 	limit, cancel := context.WithTimeout(ctx, d.timeout())
 	defer cancel()
 	defer caught(ctx, d.Name, &err)
-	result, err = d.Handle(limit, call)
+	result, err = wrap.Around(d.Handle, p.around...)(limit, call)
 	switch {
 	case err == nil && len(result) == 0:
 		return json.RawMessage(`{}`), nil

@@ -45,8 +45,7 @@ type Definition struct {
 	Foreground           bool // a run waits for it, however long it takes: it never goes on in the background
 	Timeout              time.Duration
 
-	// Handle does the work and gives the result as JSON.
-	Handle func(ctx context.Context, call Call) (json.RawMessage, error)
+	Handle Handler
 
 	// Prepare runs before a person is asked: it refuses what could not be done, and says what will be. The
 	// changes that come with an error are written with the refusal.

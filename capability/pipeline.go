@@ -10,6 +10,7 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/text"
+	"agentmesh/app/platform/wrap"
 )
 
 // summarySize caps the input and output summaries of an audit record, in characters.
@@ -27,6 +28,7 @@ type Pipeline struct {
 	ledger   Ledger
 	rules    []Rule
 	grants   Grants
+	around   []wrap.Wrapper[Handler]
 	now      func() time.Time
 }
 
@@ -180,7 +182,7 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 		err := fault.New(fault.NotFound, "the tool %q is no longer there", text.Clip(call.Name, 64))
 		return Outcome{Receipt: p.receipt(call, began, Failed, StageResolve, err), Result: ErrorResult(err)}
 	}
-	result, err := attempt(ctx, e.Definition, call)
+	result, err := p.attempt(ctx, e.Definition, call)
 	if err != nil && ctx.Err() != nil {
 		if unknown(e.Definition, err) {
 			return Outcome{Receipt: p.receipt(call, began, Indeterminate, StageAttempt, err), Result: unknownResult(err)}

@@ -45,6 +45,7 @@ func refused(r *http.Request, next option.MiddlewareNext) (*http.Response, error
 
 // classify turns what went wrong into a *agent.ModelError; a call that its caller ended is a plain fault.
 func classify(ctx context.Context, err error, secrets *redact.Set) error {
+	err = cause(err)
 	if ctx.Err() != nil {
 		return fault.Wrap(err, fault.CodeOf(ctx.Err()), "the model call ended: %s", fault.MessageOf(ctx.Err()))
 	}

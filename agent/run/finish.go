@@ -39,11 +39,19 @@ func (s *Service) fail(ctx context.Context, j agent.Journal, cause error) error 
 	}
 	out := agent.Step{
 		RunID: j.Run.ID, Epoch: epoch, From: []agent.Status{j.Run.Status}, Head: j.Run.Head, To: agent.Failed, Finish: agent.Broken,
-		ErrorCode: string(fault.CodeOf(cause)), ErrorMessage: fault.MessageOf(cause),
+		ErrorCode: errorCode(cause), ErrorMessage: fault.MessageOf(cause),
 	}
 	s.closeCalls(ctx, j, &out, "failed", "the run failed")
 	_, err = s.end(ctx, j, out)
 	return err
+}
+
+// errorCode names what a run failed of: the class of a model's error, or the code of any other fault.
+func errorCode(cause error) string {
+	if failed := (*agent.ModelError)(nil); errors.As(cause, &failed) {
+		return string(failed.Class)
+	}
+	return string(fault.CodeOf(cause))
 }
 
 // end appends the last step of a run with its last event. It tells whether that was written: the run may

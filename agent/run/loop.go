@@ -10,12 +10,14 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/span"
+	"agentmesh/app/platform/wrap"
 )
 
 // work takes a run's steps until it ends, or waits for a person. Outgoing calls end with ctx; what is
 // written does not.
 func (s *Service) work(ctx context.Context, w *worker) {
-	err := s.guardedSteps(ctx, w)
+	var steps Work = func(ctx context.Context, _ string) error { return s.takeSteps(ctx, w) }
+	err := wrap.Around(steps, append([]wrap.Wrapper[Work]{recovered}, s.deps.Around...)...)(ctx, w.id)
 	if fault.CodeOf(err) == fault.StorageFull && !takenFrom(ctx) {
 		err = s.endFull(ctx, w.id, err)
 	}
@@ -31,15 +33,6 @@ func (s *Service) work(ctx context.Context, w *worker) {
 
 // retryWork is the pause before a run's next worker when one stopped with an error.
 const retryWork = 2 * time.Second
-
-func (s *Service) guardedSteps(ctx context.Context, w *worker) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("worker panicked: %v", p)
-		}
-	}()
-	return s.takeSteps(ctx, w)
-}
 
 func (s *Service) takeSteps(ctx context.Context, w *worker) error {
 	calls := newCallSet(s)

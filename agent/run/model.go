@@ -67,11 +67,16 @@ func (r *round) converse(ctx context.Context, last bool) error {
 	case err != nil:
 		return r.abandon(ctx, answer, err)
 	case !answer.Complete:
-		return r.abandon(ctx, answer, fault.New(fault.Unavailable, "the model's answer was cut off (%s)", answer.Finish))
+		return r.abandon(ctx, answer, noAnswer("the model's answer was cut off (%s)", answer.Finish))
 	case answer.Text == "" && len(answer.Calls) == 0:
-		return r.abandon(ctx, answer, fault.New(fault.Unavailable, "the model gave no answer"))
+		return r.abandon(ctx, answer, noAnswer("the model gave no answer"))
 	}
 	return r.record(ctx, answer)
+}
+
+// noAnswer is the error of an answer that came without an error, and is none.
+func noAnswer(format string, args ...any) error {
+	return &agent.ModelError{Class: agent.Upstream, Err: fault.New(fault.Unavailable, format, args...)}
 }
 
 // silentEnd is said for a model that says nothing in its last round; the finish reason names the bound.
@@ -84,17 +89,27 @@ func ignoreStale(err error) error {
 	return err
 }
 
+// errOutOfTime ends a model call that goes on when the run's working time is over.
+var errOutOfTime error = fault.New(fault.Timeout, "the working time of this run is over, and the model had not finished")
+
+// lastTime is what a model has at the least to answer, however little of the working time is left.
+const lastTime = time.Minute
+
 // call asks the model within the working time that the run has left.
 func (r *round) call(ctx context.Context, p agent.Prompt) (agent.Answer, error) {
 	ids := flow.From(ctx)
 	ids.LLMCallID, ids.SpanID = r.callID, span.IDOf(r.callID)
-	left := max(r.s.config.Bounds.Active-r.j.Run.Active, time.Minute)
-	ctx, stop := context.WithTimeout(flow.With(ctx, ids), left)
+	left := max(r.s.config.Bounds.Active-r.j.Run.Active, lastTime)
+	ctx, stop := context.WithTimeoutCause(flow.With(ctx, ids), left, errOutOfTime)
 	defer stop()
-	return r.s.deps.Model.Stream(ctx, p, agent.Listener{
+	answer, err := r.s.deps.Model.Stream(ctx, p, agent.Listener{
 		Text:  func(delta string) { r.s.live.say(r.j.Run.ID, r.messageID, delta) },
 		Again: func(a agent.ModelAttempt) { r.again(ctx, a) },
 	})
+	if err != nil && errors.Is(context.Cause(ctx), errOutOfTime) {
+		err = errOutOfTime
+	}
+	return answer, err
 }
 
 // again tells that a model is asked once more, or another one, after a pause. The call goes on whether or not that
@@ -179,7 +194,10 @@ func (r *round) abandon(ctx context.Context, a agent.Answer, cause error) error 
 	flow.Log(ctx).Warn().Err(cause).Msg("model call failed")
 	step.ModelCalls[0].Error = fault.MessageOf(cause)
 	step.To, step.Finish = agent.Failed, agent.Broken
-	step.ErrorCode, step.ErrorMessage = string(fault.CodeOf(cause)), fault.MessageOf(cause)
+	if errors.Is(cause, errOutOfTime) {
+		step.Finish = agent.OutOfTime
+	}
+	step.ErrorCode, step.ErrorMessage = errorCode(cause), fault.MessageOf(cause)
 	_, err := r.s.end(ctx, r.j, step)
 	return err
 }

@@ -296,12 +296,13 @@ func TestModelFailureKeepsThePartialTextOutOfLaterPrompts(t *testing.T) {
 	w := newWorld(t)
 	w.model.script(turn{do: func(_ context.Context, onText func(string)) (agent.Answer, error) {
 		onText("half an ans")
-		return agent.Answer{}, fault.New(fault.Unavailable, "the model cannot be reached")
+		return agent.Answer{}, &agent.ModelError{Class: agent.Connection, Err: fault.New(fault.Unavailable, "the model cannot be reached")}
 	}})
 	r := w.send("t1", "one")
 	stored := w.end(r.ID)
 	want(t, "status", stored.Status, agent.Failed)
 	want(t, "message", stored.ErrorMessage, "the model cannot be reached")
+	want(t, "code", stored.ErrorCode, "connection")
 	j := w.journal(r.ID)
 	want(t, "kept", j.Messages[1].Text, "half an ans")
 	want(t, "abandoned", j.Messages[1].Abandoned, true)

@@ -19,6 +19,7 @@ import (
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/text"
+	"agentmesh/app/platform/wrap"
 	"agentmesh/capability"
 	"agentmesh/skills"
 )
@@ -49,6 +50,7 @@ type Deps struct {
 	Registry *capability.Registry
 	Pipeline *capability.Pipeline
 	Market   *skills.Marketplace
+	Around   []wrap.Wrapper[Work] // put around the work on each run; the first is outermost
 	Now      func() time.Time
 	NewID    func(kind string) string
 }

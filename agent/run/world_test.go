@@ -16,6 +16,7 @@ import (
 	"agentmesh/agent/run"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/flow"
+	"agentmesh/app/platform/wrap"
 	"agentmesh/capability"
 	"agentmesh/capability/localtool"
 	"agentmesh/skills"
@@ -34,6 +35,7 @@ type world struct {
 	log     io.Writer // of errors
 	now     func() time.Time
 	rules   []capability.Rule
+	around  wrap.Wrapper[run.Work]
 	commits int64 // of all, once stopped
 	open    func(ctx context.Context, path string) (*rundb.DB, error)
 	store   func(agent.RunStore) agent.RunStore // what stands between the engine and the database
@@ -44,7 +46,8 @@ func newWorld(t *testing.T, change ...func(*world)) *world {
 	w := &world{
 		t: t, path: filepath.Join(t.TempDir(), "orchestrator.db"), model: &scriptedModel{}, tools: &tools{},
 		open: rundb.Open, store: func(s agent.RunStore) agent.RunStore { return s },
-		log: io.Discard, now: time.Now, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
+		around: func(next run.Work) run.Work { return next },
+		log:    io.Discard, now: time.Now, cfg: run.Config{ConfirmationTTL: 300 * time.Second, Leave: map[agent.Origin]time.Duration{agent.ByAPI: time.Minute, agent.ByAGUI: 10 * time.Second}, Bounds: run.DefaultBounds()},
 	}
 	for _, c := range change {
 		c(w)
@@ -69,7 +72,7 @@ func (w *world) start() {
 	pipeline.Govern(w.rules, db)
 	w.runs = run.New(run.Deps{
 		Store: w.store(db), Model: w.model, Registry: registry, Market: market, Now: w.now, NewID: flow.NewID,
-		Pipeline: pipeline,
+		Pipeline: pipeline, Around: []wrap.Wrapper[run.Work]{w.around},
 	}, w.cfg)
 	must(w.t, w.runs.Start(ctx))
 }

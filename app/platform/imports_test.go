@@ -33,6 +33,7 @@ func allowed() map[string]string {
 		"app/platform/text":       "",
 		"app/platform/identity":   "",
 		"app/platform/span":       "",
+		"app/platform/wrap":       "",
 		"capability":              "",
 		"mcp":                     "",
 		"a2a":                     "",
