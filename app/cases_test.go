@@ -234,8 +234,8 @@ func (p *player) judge(c *llmstub.Case) {
 		}
 	}
 	for _, entry := range c.Expected.NotExecuted {
-		if tool, args, _ := strings.Cut(entry, " "); args != withoutConfirmation && p.count(llmstub.ExpectedCall{Tool: tool, Arguments: json.RawMessage(args)}) > 0 {
-			p.t.Errorf("%s ran: %s", entry, p.ran())
+		if p.ranDespite(entry) {
+			p.t.Errorf("%s: ran %s", entry, p.ran())
 		}
 	}
 	if got := p.count(llmstub.ExpectedCall{Tool: "submit_order"}); got != p.yes {
@@ -258,8 +258,12 @@ func (p *player) judge(c *llmstub.Case) {
 	}
 }
 
-// withoutConfirmation in the place of a call's arguments means every call that nobody agreed to, which is judged in all cases.
-const withoutConfirmation = "without confirmation"
+// ranDespite tells whether a call was made that an entry of not_executed forbids. Calls that nobody agreed to are
+// counted in every case.
+func (p *player) ranDespite(entry string) bool {
+	tool, args, _ := strings.Cut(entry, " ")
+	return args != llmstub.Unconfirmed && p.count(llmstub.ExpectedCall{Tool: tool, Arguments: json.RawMessage(args)}) > 0
+}
 
 func (p *player) count(want llmstub.ExpectedCall) int {
 	n := 0
@@ -284,13 +288,26 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
+func TestPlayer_RanDespite(t *testing.T) {
+	t.Parallel()
+	p := &player{executed: []llmstub.ScriptCall{{Name: "q", Arguments: json.RawMessage(`{"a":1,"b":2}`)}}}
+	for entry, want := range map[string]bool{`q`: true, `q {"b":2, "a":1}`: true, `q {"a":1}`: false, `r`: false, `q without confirmation`: false} {
+		if got := p.ranDespite(entry); got != want {
+			t.Errorf("%s: got %v, want %v", entry, got, want)
+		}
+	}
+}
+
 // TestGoldenCases writes the table of the cases into docs/model-wire.md.
 func TestGoldenCases(t *testing.T) {
 	t.Parallel()
 	var doc strings.Builder
 	doc.WriteString(wireHead)
-	for _, c := range loadCases(t) {
-		fmt.Fprintf(&doc, "| `%s` | %s | %s | %s |\n", c.ID, c.Family, cell(c.Description), cell(strings.Join(c.Source, ", ")))
+	cases := loadCases(t)
+	outcomes := loadOutcomes(t, cases)
+	for _, c := range cases {
+		fmt.Fprintf(&doc, "| `%s` | %s | %s | %s | %s |\n",
+			c.ID, c.Family, cell(c.Description), cell(strings.Join(outcomes[c.ID].Ends, "; ")), cell(strings.Join(c.Source, ", ")))
 	}
 	compareGolden(t, filepath.Join("..", "docs", "model-wire.md"), doc.String())
 }
@@ -314,9 +331,10 @@ next model; the engine (agent/run) decides what runs. What holds:
   repeated once a piece of the answer was shown. The event model_retry tells of it.
 
 ` + "`make cases`" + ` plays these 87 conversations through the whole program, with an endpoint that refuses what a strict provider refuses. Judged are
-the wire, the tools that ran, the questions, and the words that an answer must or must not hold; an outcome that a case describes in a sentence is judged
-only by somebody being told something. This table is written by ` + "`make golden`" + `.
+the wire, by the case; and by its line of app/testdata/outcomes.json how each run ends, with its error's class and words, how often the endpoint was asked
+and why again, each call with what became of it, each question, and each text and thought that is stored, with a mark where it broke off. Time is
+virtual. This table is written by ` + "`make golden`" + `.
 
-| case | family | what happens | reported in |
-| --- | --- | --- | --- |
+| case | family | what happens | how it ends | reported in |
+| --- | --- | --- | --- | --- |
 `
