@@ -126,6 +126,7 @@ func (p *player) say(text string) {
 	if len(p.steps) > 0 && p.steps[0] == "cancel" {
 		p.step()
 		talk.Until(func(e agui.Event) bool { return e.Type == agui.ToolCallResult })
+		synctest.Wait() // what follows the result is under way
 		talk.Answer("cancel", "{}")
 	}
 	for {
