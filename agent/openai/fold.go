@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/flow"
@@ -93,7 +92,6 @@ type fold struct {
 	thought strings.Builder
 	tags    thinking
 	written *written // nil: no tools are offered, so none can be called
-	tail    string   // the bytes of a character that is not complete yet
 	calls   []*call
 	finish  string
 	done    bool
@@ -207,23 +205,9 @@ func (f *fold) size() int {
 	return n
 }
 
-// say passes text on in whole characters.
+// say passes text on, which JSON made whole characters.
 func (f *fold) say(text string) {
-	if text == "" {
-		return
-	}
-	text = f.tail + text
-	whole := len(text)
-	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
-		if utf8.RuneStart(text[len(text)-i]) {
-			if !utf8.FullRuneInString(text[len(text)-i:]) {
-				whole = len(text) - i
-			}
-			break
-		}
-	}
-	f.tail = text[whole:]
-	said, thought := f.tags.push(text[:whole])
+	said, thought := f.tags.push(text)
 	f.thought.WriteString(thought)
 	f.show(f.hidden.Push(f.withoutCalls(said)))
 }
@@ -276,8 +260,8 @@ func (f *fold) into(a *agent.Answer) {
 		}
 		f.taken[c.id] = true
 		a.Calls = append(a.Calls, agent.ToolCall{
-			ID: f.secrets.Text(c.id), Name: f.secrets.Text(c.name), Args: arguments(f.secrets.Text(c.args.String())),
-			Extra: f.extra(c),
+			ID: f.secrets.Text(c.id), Name: cmp.Or(f.secrets.Text(c.name), unnamed), Extra: f.extra(c),
+			Args: arguments(f.secrets.Text(unwrapped(c.args.String()))),
 		})
 	}
 }
