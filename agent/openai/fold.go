@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/flow"
@@ -135,8 +136,8 @@ func (f *fold) event(name, data string) error {
 	case !strings.HasPrefix(data, "{"): // heartbeats of many shapes
 		return nil
 	}
-	var c chunk
-	if err := json.Unmarshal([]byte(data), &c); err != nil {
+	c, err := parse([]byte(data))
+	if err != nil {
 		return fmt.Errorf("%w: %w", errGarbled, err)
 	}
 	if c.failed() {
@@ -150,8 +151,8 @@ func (f *fold) whole(body io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	var c chunk
-	if err := json.Unmarshal(raw, &c); err != nil {
+	c, err := parse(raw)
+	if err != nil {
 		return errNoStream
 	}
 	if len(c.Choices) == 0 && !c.failed() {
@@ -162,6 +163,14 @@ func (f *fold) whole(body io.Reader) error {
 	}
 	f.done = true
 	return f.add(c)
+}
+
+// parse reads a piece. What is no character in it becomes U+FFFD, as a stream's reader should have it; JSON would
+// leave it as it is in what is kept unread.
+func parse(raw []byte) (chunk, error) {
+	var c chunk
+	err := json.Unmarshal(bytes.ToValidUTF8(raw, []byte(string(utf8.RuneError))), &c)
+	return c, err
 }
 
 // failed tells whether a piece is an error in place of an answer.

@@ -51,6 +51,7 @@ func TestFold_Calls(t *testing.T) {
 		{"nothing", `{}|null|{"index":3}`, ``},
 		{"no_name", `{"index":0,"id":"a","function":{"arguments":"{}"}}`, `unnamed{}`},
 		{"an_id_of_an_earlier_answer", `{"index":0,"id":"call_1","function":{"name":"x"}}`, `x{}`},
+		{"no_character", "{\"function\":{\"name\":\"x\",\"arguments\":{\"n\":\"\xff\"}}}", "x{\"n\":\"\uFFFD\"}"},
 		{"object_for_text", `{"index":0,"id":"a","function":{"name":"x","arguments":{"n": 1}}}`, `x{"n": 1}`},
 	}
 	for _, tt := range tests {
