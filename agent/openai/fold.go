@@ -85,6 +85,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 // fold builds an answer from a stream's pieces.
 type fold struct {
 	onText  func(string)
+	onPiece func() // something of the answer came, and not only a heartbeat
 	secrets *redact.Set
 	hidden  redact.Stream
 
@@ -171,6 +172,7 @@ func (c chunk) failed() bool {
 }
 
 func (f *fold) add(c chunk) error {
+	before := f.size()
 	if c.Usage != nil { // a running total on some endpoints: the last one counts
 		f.usage = agent.Usage{Input: c.Usage.Prompt, Output: c.Usage.Completion}
 	}
@@ -189,7 +191,11 @@ func (f *fold) add(c chunk) error {
 			f.finish = choice.FinishReason
 		}
 	}
-	if f.size() > MaxAnswer {
+	after := f.size()
+	if after != before {
+		f.onPiece()
+	}
+	if after > MaxAnswer {
 		return errEndless
 	}
 	return nil

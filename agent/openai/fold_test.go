@@ -17,7 +17,7 @@ import (
 // folded reads a body as an answer.
 func folded(body io.Reader) (agent.Answer, string, error) {
 	said := ""
-	f := fold{onText: func(delta string) { said += delta }, secrets: &redact.Set{}, hidden: redact.Stream{Set: &redact.Set{}}}
+	f := fold{onText: func(delta string) { said += delta }, onPiece: func() {}, secrets: &redact.Set{}, hidden: redact.Stream{Set: &redact.Set{}}}
 	err := f.read(body)
 	f.flush()
 	var a agent.Answer
