@@ -62,6 +62,11 @@ type delta struct {
 	FunctionCall *functionPart `json:"function_call"` // the form before tool_calls
 }
 
+// says tells a piece of an answer from a heartbeat that looks like one.
+func (d *delta) says() bool {
+	return cmp.Or(d.Content, d.Thought, d.Reasoning) != "" || d.Refusal != "" || len(d.ToolCalls) > 0 || d.FunctionCall != nil
+}
+
 // content is a text, or the text parts of a list of parts.
 type content string
 
@@ -172,12 +177,14 @@ func (c chunk) failed() bool {
 }
 
 func (f *fold) add(c chunk) error {
-	before := f.size()
 	if c.Usage != nil { // a running total on some endpoints: the last one counts
 		f.usage = agent.Usage{Input: c.Usage.Prompt, Output: c.Usage.Completion}
 	}
 	for _, choice := range c.Choices[:min(1, len(c.Choices))] {
 		if d := cmp.Or(choice.Delta, choice.Message); d != nil { // both: the same twice
+			if d.says() {
+				f.onPiece()
+			}
 			f.thought.WriteString(string(cmp.Or(d.Thought, d.Reasoning)))
 			f.say(string(d.Content) + d.Refusal)
 			for _, part := range d.ToolCalls {
@@ -191,11 +198,7 @@ func (f *fold) add(c chunk) error {
 			f.finish = choice.FinishReason
 		}
 	}
-	after := f.size()
-	if after != before {
-		f.onPiece()
-	}
-	if after > MaxAnswer {
+	if f.size() > MaxAnswer {
 		return errEndless
 	}
 	return nil
