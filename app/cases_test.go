@@ -326,10 +326,44 @@ next model; the engine (agent/run) decides what runs. What holds:
   the calls that it came with; so does extra_content.
 - A call runs only if its answer is complete, its arguments are one object that fits the schema, and the tool was offered. Otherwise the
   model is told what is wrong and what exists. Calls written as text in tool_call tags are calls.
-- No limit on the whole answer but its size (512 KiB) and the run's working time: two minutes to the first piece, a minute between two.
-- Errors have a class: authentication, permission, rate_limit, invalid_request, context_length, upstream, connection, internal. rate_limit,
-  upstream and connection are tried again twice (0.5 s, doubled; Retry-After up to 30 s), then the next of LLM_MODELS is asked; nothing is
-  repeated once a piece of the answer was shown. The event model_retry tells of it.
+- No limit on the whole answer but its size (512 KiB) and the run's working time: two minutes to the first byte, a minute between two. A heartbeat (a
+  comment such as OpenRouter's ": OPENROUTER PROCESSING" or DeepSeek's ": keep-alive", an empty event, a ping) says that the request waits in a queue: it
+  is no silence. But five minutes without a piece of the answer end the call, so that a run of ten minutes can still ask another model.
+- Errors have a class, by HTTP status, by the same number in a stream, and by words only where endpoints have no number: authentication (401), permission (402,
+  403), rate_limit (429), context_length (413, or said in words), upstream (408, 409, 5xx, or what is no answer), connection (not reached, broken, silent),
+  invalid_request (the others, redirects too, which are not followed), internal (our own fault). rate_limit, upstream and connection are tried again twice
+  (0.5 s, doubled; Retry-After up to 30 s), then the next model is asked, at once if the failure took a minute; nothing is repeated once a piece of
+  the answer was shown. The event model_retry tells of it. Words on the page name the model and the setting to look at, the log the host too; no URL, no key.
+- Of more tools than an endpoint takes (128) the last are not offered, and a line in the log names them, once for each model and set.
+
+## Models with an address of their own
+
+LLM_BASE_URL, LLM_API_KEY and LLM_MODEL name one model, LLM_MODELS several of that address. ` + "`models`" + ` in ` + "`agentmesh.yaml`" + ` (JSON in AGENTMESH_MODELS)
+takes the place of LLM_MODEL and LLM_MODELS: an ordered list, of which the first is asked, and the next one when that fails before it has said anything.
+
+` + "```yaml" + `
+models:
+  - name: gpt-4o-mini                # at LLM_BASE_URL, with LLM_API_KEY
+  - name: deepseek-chat
+    base_url: https://api.deepseek.com/v1
+    key_env: DEEPSEEK_API_KEY        # the NAME of the variable, in the environment or in .env
+    context_size: 65536              # tokens; LLM_CONTEXT_SIZE where it is left out
+  - name: qwen3
+    base_url: http://127.0.0.1:11434/v1
+    echo_reasoning: false            # true: reasoning_content goes back with the calls that it came with
+    leave_out: [stream_options]      # fields that this endpoint refuses
+    extra_body: {seed: 7}            # fields that its requests have besides
+    max_tools: 64                    # 128
+` + "```" + `
+
+- A key is never in the file, and none is sent to another address than its own: a model with a base_url has the key of its key_env, or none. A model without
+  either has LLM_BASE_URL and LLM_API_KEY. All keys are hidden in the log; ` + "`agentmesh config`" + ` shows the list, ` + "`doctor`" + ` looks at each address.
+- leave_out takes stream (which an endpoint may answer with one document), stream_options, parallel_tool_calls and max_completion_tokens; the last two are sent
+  only if extra_body has them. A refusal that names a field of the request says so in the words of the error.
+- echo_reasoning is on, since DeepSeek's and others' thinking models refuse calls without their thoughts; Mistral refuses the field.
+- A prompt must fit whichever model answers, so the smallest context_size counts. At the start at least one address must answer.
+
+## The cases
 
 ` + "`make cases`" + ` plays these 87 conversations through the whole program, with an endpoint that refuses what a strict provider refuses. Judged are
 the wire, by the case; and by its line of app/testdata/outcomes.json how each run ends, with its error's class and words, how often the endpoint was asked

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"agentmesh/agent/openai"
 	"agentmesh/agent/run"
 	"agentmesh/app/platform/failpoint"
 	"agentmesh/app/platform/redact"
@@ -43,6 +42,7 @@ type Config struct {
 
 	Policies []capability.Rule // of the configuration file
 
+	Models      []ModelSetting
 	LLMKey      string
 	LLMBaseURL  string
 	LLMModel    string
@@ -115,6 +115,7 @@ func settings(c *Config) []setting {
 		age("keep-audit", "AGENTMESH_KEEP_AUDIT", 180*day, "how long audit records are kept; 0 for ever", &c.KeepAudit),
 		age("keep-spans", "AGENTMESH_KEEP_SPANS", 30*day, "how long the spans of traces are kept; 0 for ever", &c.KeepSpans),
 		policies(&c.Policies),
+		modelList(&c.Models),
 		secret("LLM_API_KEY", "key of the model's endpoint; without it and LLM_BASE_URL the demo model answers", &c.LLMKey),
 		text("", "LLM_BASE_URL", "", "address of an OpenAI-compatible endpoint, up to and including /v1", &c.LLMBaseURL),
 		text("", "LLM_MODEL", "gpt-4o-mini", "name of the model", &c.LLMModel),
@@ -310,9 +311,7 @@ func (c *Config) check() error {
 	if !slices.Contains([]string{"split", "combined"}, c.FoodTools) {
 		wrong("FOOD_TOOLS", "%q is neither split nor combined", c.FoodTools)
 	}
-	if c.LLMContext < 4096 || c.LLMContext > 10_000_000 {
-		wrong("LLM_CONTEXT_SIZE", "%d is not between 4096 and 10000000 tokens", c.LLMContext)
-	}
+	errs = append(errs, c.checkModels())
 	if _, err := time.LoadLocation(c.TimeZone); err != nil || c.TimeZone == "" {
 		wrong("--time-zone", "%q is not a time zone", c.TimeZone)
 	}
@@ -323,14 +322,6 @@ func (c *Config) check() error {
 	}
 	if u, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 		wrong("--public-url", "%q is not an http or https address", c.PublicURL)
-	}
-	if c.LLMBaseURL == "" && c.LLMKey != "" {
-		c.LLMBaseURL = "https://api.openai.com/v1"
-	}
-	if c.LLMBaseURL != "" {
-		if err := openai.CheckBaseURL(c.LLMBaseURL); err != nil {
-			wrong("LLM_BASE_URL", "%w", err)
-		}
 	}
 	return errors.Join(errs...)
 }
@@ -346,14 +337,14 @@ func (c *Config) exposed(flag, host string) error {
 // secrets are what must never be written or shown.
 func (c *Config) secrets() *redact.Set {
 	values := []string{c.LLMKey, c.InternalKey, c.Key}
+	for _, m := range c.Models {
+		values = append(values, m.Key)
+	}
 	for _, entry := range apiKeyEntries(c.APIKeys) {
 		values = append(values, entry[strings.LastIndexByte(entry, ':')+1:])
 	}
 	return redact.New(values...)
 }
-
-// demo tells whether the built-in model answers.
-func (c *Config) demo() bool { return c.LLMBaseURL == "" }
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)

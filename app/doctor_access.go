@@ -54,7 +54,9 @@ func (d *doctor) access() {
 	if key := d.config.InternalKey; key != "" && len(key) < shortestKey {
 		d.problem("access", "openssl rand -hex 16 makes a better one", "AGENTMESH_INTERNAL_KEY is shorter than %d characters, and opens everything", shortestKey)
 	}
-	d.plain("LLM_BASE_URL", d.config.LLMBaseURL)
+	for _, e := range addresses(d.config.endpoints()) {
+		d.plain(e.AddressFrom, e.BaseURL)
+	}
 	for _, peer := range d.config.Peers {
 		name, base, _ := strings.Cut(peer, "=")
 		d.plain("--peer "+name, base)

@@ -17,7 +17,7 @@ const littleDisk = 200 << 20
 // surroundings looks at what the program needs from outside: a model, its ports, room, the time zone.
 func (d *doctor) surroundings(ctx context.Context) {
 	if p, err := place(d.config); err == nil && slices.Contains(p.local, "orchestrator") {
-		d.model(ctx)
+		d.models(ctx)
 	}
 	d.sizes()
 	if d.runs() {
@@ -30,23 +30,32 @@ func (d *doctor) surroundings(ctx context.Context) {
 	}
 }
 
-func (d *doctor) model(ctx context.Context) {
-	c := d.config
-	if c.demo() {
+// models looks at the address of each model.
+func (d *doctor) models(ctx context.Context) {
+	if d.config.demo() {
 		d.ok("model", "the built-in demo model answers; LLM_API_KEY, LLM_BASE_URL and LLM_MODEL set a real one")
 		return
 	}
 	transport := &http.Transport{Proxy: nil} // as the program calls it
 	defer transport.CloseIdleConnections()
-	if err := openai.Probe(ctx, openai.Config{BaseURL: c.LLMBaseURL, Key: c.LLMKey, HTTP: &http.Client{Transport: transport}}); err != nil {
-		d.problem("model", "set LLM_BASE_URL to an endpoint that runs; the program does not start without it", "LLM_BASE_URL: %v", err)
-		return
+	silent := 0
+	endpoints := addresses(d.config.endpoints())
+	for _, e := range endpoints {
+		e.HTTP = &http.Client{Transport: transport}
+		err := openai.Probe(ctx, e)
+		switch {
+		case err != nil:
+			silent++
+			d.warn("model", "set an address at which an endpoint runs", "%s: %v", e.AddressFrom, err)
+		case e.Key == "":
+			d.ok("model", "something answers at %s; it is sent no key (%s)", e.BaseURL, e.KeyFrom)
+		default:
+			d.ok("model", "something answers at %s", e.BaseURL)
+		}
 	}
-	if c.LLMKey == "" {
-		d.ok("model", "something answers at %s; no LLM_API_KEY is set", c.LLMBaseURL)
-		return
+	if silent == len(endpoints) {
+		d.problem("model", "the program does not start without one", "no model's address answers")
 	}
-	d.ok("model", "something answers at %s", c.LLMBaseURL)
 }
 
 // ports tries the addresses that a start would take.

@@ -43,18 +43,38 @@ func (c *Config) load(fs *pflag.FlagSet, from sources) (origins, error) {
 		}
 		out[s.name()] = origin
 		if err := s.parse(value); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %s: %q cannot be read: %w", origin, s.name(), value, err))
+			errs = append(errs, fmt.Errorf("%s: %s: %w", origin, s.name(), s.unreadable(value, err)))
 		}
+	}
+	for i, m := range c.Models {
+		c.Models[i].Key, _ = from.variable(m.KeyEnv)
 	}
 	return out, errors.Join(errs...)
 }
 
-func (f sources) find(s setting) (value, origin string) {
-	if v, ok := f.environment(s.env); ok {
-		return v, "environment " + s.env
+// unreadable says what is wrong with a value. A value of many parts is not repeated: its parts are named, and one may
+// be a secret that should not be there.
+func (s setting) unreadable(value string, err error) error {
+	if s.structured {
+		return err
 	}
-	if v, ok := f.dotEnv[s.env]; ok {
-		return v, dotEnvFile + " " + s.env
+	return fmt.Errorf("%q cannot be read: %w", value, err)
+}
+
+// variable finds a variable of the environment or of .env, and says where.
+func (f sources) variable(name string) (value, origin string) {
+	if v, ok := f.environment(name); ok {
+		return v, "environment " + name
+	}
+	if v, ok := f.dotEnv[name]; ok {
+		return v, dotEnvFile + " " + name
+	}
+	return "", ""
+}
+
+func (f sources) find(s setting) (value, origin string) {
+	if v, where := f.variable(s.env); where != "" {
+		return v, where
 	}
 	if v, ok := f.file[s.name()]; ok {
 		return v.text, fmt.Sprintf("%s line %d", f.fileName, v.line)

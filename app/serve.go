@@ -61,9 +61,12 @@ func runServe(ctx context.Context, c Config, stdout, stderr io.Writer, options [
 
 // greeting is what a person reads at the start.
 func (a *App) greeting() string {
-	model := strings.Join(a.config.models(), ", ") + " at " + a.config.LLMBaseURL
+	var models []string
+	for _, e := range a.config.endpoints() {
+		models = append(models, e.Model+" at "+e.BaseURL)
+	}
 	if a.config.demo() {
-		model = "the built-in demo model (set LLM_API_KEY, LLM_BASE_URL and LLM_MODEL for a real one)"
+		models = []string{"the built-in demo model (set LLM_API_KEY, LLM_BASE_URL and LLM_MODEL for a real one)"}
 	}
 	access := "no keys are configured: every program on this machine is trusted"
 	if a.keys.configured() {
@@ -83,7 +86,7 @@ func (a *App) greeting() string {
 		}
 	}
 	if slices.Contains(a.place.local, "orchestrator") {
-		fmt.Fprintf(&b, "  model  %s\n", model)
+		fmt.Fprintf(&b, "  model  %s\n", strings.Join(models, ", "))
 	}
 	if a.config.Failpoints != "" {
 		fmt.Fprintf(&b, "  faults %s\n", a.config.Failpoints)

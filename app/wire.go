@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -203,21 +204,40 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 	return orchestrator.New(deps), nil
 }
 
-// model makes the client of the models: those of the configured endpoint, or the demo model over the same wire.
+// model makes the client of the models: the configured ones, or the demo model over the same wire.
 func (w *wiring) model(ctx context.Context) (agent.Model, error) {
-	names := w.config.models()
-	c := openai.Config{BaseURL: w.config.LLMBaseURL, Key: w.config.LLMKey, Context: w.config.LLMContext, HTTP: w.outside}
+	endpoints := w.config.endpoints()
 	if w.config.demo() {
-		c.BaseURL, names = w.network.BaseURL("demo")+"/demo/v1", []string{"demo"}
+		endpoints = []openai.Config{{BaseURL: w.network.BaseURL("demo") + "/demo/v1", Model: "demo", Context: w.config.LLMContext}}
 	}
-	if err := openai.Probe(ctx, c); err != nil {
-		return nil, fmt.Errorf("LLM_BASE_URL: %w", err)
+	if err := w.probe(ctx, addresses(endpoints)); err != nil {
+		return nil, err
 	}
-	list := make([]agent.Model, 0, len(names))
-	for _, c.Model = range names {
-		list = append(list, openai.New(c))
+	list := make([]agent.Model, 0, len(endpoints))
+	for _, e := range endpoints {
+		e.HTTP = w.outside
+		list = append(list, openai.New(e))
 	}
 	return models.New(list[0], list[1:]...), nil
+}
+
+// probe looks whether something answers where the models are. One address that does is enough, as the list of models
+// is there for that.
+func (w *wiring) probe(ctx context.Context, endpoints []openai.Config) error {
+	var errs []error
+	for _, e := range endpoints {
+		e.HTTP = w.outside
+		if err := openai.Probe(ctx, e); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", e.AddressFrom, err))
+		}
+	}
+	if len(errs) == len(endpoints) {
+		return errors.Join(errs...)
+	}
+	for _, err := range errs {
+		flow.Log(ctx).Warn().Err(err).Msg("a model's address does not answer")
+	}
+	return nil
 }
 
 func (w *wiring) catalogClient() *mcp.Client {

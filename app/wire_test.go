@@ -80,6 +80,25 @@ func TestSettingsOrder(t *testing.T) {
 	}
 }
 
+// TestModelKeys: a model's key comes from the variable that is named, wherever that is set, and is hidden.
+func TestModelKeys(t *testing.T) {
+	t.Parallel()
+	c := Config{}
+	fs := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	c.bindFlags(fs)
+	_, err := c.load(fs, sources{
+		environment: func(name string) (string, bool) { return "key-of-the-environment", name == "A_KEY" },
+		dotEnv:      map[string]string{"A_KEY": "key-that-is-not-taken", "B_KEY": "key-of-dot-env"},
+		file:        map[string]fileValue{"models": {`[{"name":"a","key_env":"A_KEY"},{"name":"b","key_env":"B_KEY"},{"name":"c"}]`, 1}},
+	})
+	if err != nil || len(c.Models) != 3 || c.Models[0].Key != "key-of-the-environment" || c.Models[1].Key != "key-of-dot-env" || c.Models[2].Key != "" {
+		t.Errorf("got %+v, %v", c.Models, err)
+	}
+	if got := c.secrets().Text("key-of-the-environment key-of-dot-env"); strings.Contains(got, "key-of") {
+		t.Errorf("got %q, want both hidden", got)
+	}
+}
+
 func TestConfigFile(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/agentmesh.yaml"

@@ -19,6 +19,7 @@ const (
 	retries    = 2                      // beside the first attempt
 	firstPause = 500 * time.Millisecond // doubled each time, and stretched by up to a half at random
 	longest    = 30 * time.Second       // a longer pause that an endpoint asks for is not waited for
+	patience   = time.Minute            // an attempt that took longer to fail is not repeated while another model is there
 )
 
 // List is an ordered list of models: the first that answers, answers.
@@ -52,13 +53,14 @@ func (l *List) Stream(ctx context.Context, p agent.Prompt, to agent.Listener) (a
 	}}
 	var spent agent.Usage
 	for at, tries := 0, 0; ; {
+		began := time.Now()
 		answer, err := l.models[at].Stream(ctx, p, hears)
 		answer.Usage = answer.Usage.Add(spent)
 		var failed *agent.ModelError
 		if err == nil || shown || ctx.Err() != nil || !errors.As(err, &failed) {
 			return answer, err
 		}
-		next, wait := l.after(at, tries, failed)
+		next, wait := l.after(at, tries, time.Since(began), failed)
 		if next < 0 {
 			return answer, err
 		}
@@ -77,10 +79,11 @@ func (l *List) Stream(ctx context.Context, p agent.Prompt, to agent.Listener) (a
 }
 
 // after decides what follows a failed attempt: the model that is asked next, -1 for none, and the pause before.
-func (l *List) after(at, tries int, failed *agent.ModelError) (next int, wait time.Duration) {
+func (l *List) after(at, tries int, took time.Duration, failed *agent.ModelError) (next int, wait time.Duration) {
+	last := at+1 == len(l.models)
 	switch failed.Class {
 	case agent.RateLimit, agent.Upstream, agent.Connection:
-		if tries < retries && failed.After <= longest {
+		if tries < retries && failed.After <= longest && (took < patience || last) {
 			return at, max(failed.After, pause(tries))
 		}
 	case agent.ContextLength:
@@ -88,10 +91,10 @@ func (l *List) after(at, tries int, failed *agent.ModelError) (next int, wait ti
 	case agent.ModelInternal:
 		return -1, 0
 	}
-	if at+1 < len(l.models) {
-		return at + 1, 0
+	if last {
+		return -1, 0
 	}
-	return -1, 0
+	return at + 1, 0
 }
 
 // larger finds the next model that takes more than this one.

@@ -19,6 +19,7 @@ type fake struct {
 	size   int
 	script []error
 	says   string // before it fails
+	slow   time.Duration
 	asked  int
 }
 
@@ -31,6 +32,7 @@ func (f *fake) Stream(_ context.Context, _ agent.Prompt, l agent.Listener) (agen
 		l.Text(f.name)
 		return agent.Answer{Text: f.name, Complete: true, Model: f.name}, nil
 	}
+	time.Sleep(f.slow)
 	if f.says != "" {
 		l.Text(f.says)
 	}
@@ -58,6 +60,8 @@ func TestList(t *testing.T) {
 		{"two_are", fake{script: []error{failure(agent.Upstream, 0), failure(agent.Connection, 0)}}, fake{}, "a", [2]int{3, 0}, 1500 * time.Millisecond},
 		{"after_three_it_is_the_next_model", fake{script: many(busy)}, fake{}, "b", [2]int{3, 1}, 2 * time.Second},
 		{"a_long_pause_is_not_waited_for", fake{script: many(failure(agent.RateLimit, time.Hour))}, fake{}, "b", [2]int{1, 1}, 0},
+		{"a_slow_failure_is_not_repeated_before_the_next_model", fake{slow: 2 * time.Minute, script: many(failure(agent.Connection, 0))}, fake{}, "b", [2]int{1, 1}, 2 * time.Minute},
+		{"but_after_the_last_it_is", fake{script: many(wrong)}, fake{slow: 2 * time.Minute, script: many(busy)[:1]}, "b", [2]int{1, 2}, 2 * time.Minute},
 		{"a_wrong_key_is_not_tried_again", fake{script: many(wrong)}, fake{}, "b", [2]int{1, 1}, 0},
 		{"too_long_goes_to_a_larger_model", fake{size: 10, script: many(failure(agent.ContextLength, 0))}, fake{size: 20}, "b", [2]int{1, 1}, 0},
 		{"and_not_to_one_that_is_no_larger", fake{size: 10, script: many(failure(agent.ContextLength, 0))}, fake{size: 10}, "", [2]int{1, 0}, 0},

@@ -3,42 +3,58 @@ package openai
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"agentmesh/agent"
+	"agentmesh/app/platform/sse"
 )
 
-// classOf names the kind of thing that went wrong, of what classify has words for.
+// classOf names the kind of thing that went wrong. What is known of nothing is our own fault.
 func classOf(err error) agent.ErrorClass {
 	var status errStatus
 	var upstream errUpstream
+	var request *url.Error
 	switch {
-	case errors.As(err, &status) && tooLong(status.code+" "+status.words), errors.As(err, &upstream) && tooLong(upstream.code+" "+upstream.words):
-		return agent.ContextLength
 	case errors.As(err, &status):
-		return classOfStatus(status.status)
-	case errors.As(err, &upstream) && tooOften(upstream.code+" "+upstream.words):
-		return agent.RateLimit
-	case errors.As(err, &upstream), errors.Is(err, errNoStream), errors.Is(err, errGarbled), errors.Is(err, errEndless), isCut(err):
+		return classOfAnswer(status.status, codeOf([]byte(status.body))+" "+wordsOf([]byte(status.body)))
+	case errors.As(err, &upstream):
+		return classOfAnswer(statusIn(upstream.code), upstream.code+" "+upstream.words)
+	case errors.Is(err, errNoStream), errors.Is(err, errGarbled), errors.Is(err, sse.ErrTooLarge), errors.Is(err, errEndless), isCut(err):
 		return agent.Upstream
+	case errors.Is(err, errSilent), errors.Is(err, errQueued), errors.Is(err, errBroken), errors.As(err, &request):
+		return agent.Connection
 	}
-	return agent.Connection
+	return agent.ModelInternal
 }
 
-func classOfStatus(status int) agent.ErrorClass {
+// classOfAnswer goes by the HTTP status, and by words where endpoints use one status for several things, or none.
+func classOfAnswer(status int, words string) agent.ErrorClass {
 	switch {
+	case status == http.StatusRequestEntityTooLarge, tooLong(words):
+		return agent.ContextLength
 	case status == http.StatusUnauthorized:
 		return agent.Authentication
-	case status == http.StatusForbidden:
+	case status == http.StatusForbidden, status == http.StatusPaymentRequired:
 		return agent.Permission
-	case status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests, status == 0 && tooOften(words):
 		return agent.RateLimit
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= http.StatusInternalServerError:
+	case status == 0, status == http.StatusRequestTimeout, status == http.StatusConflict, status >= http.StatusInternalServerError:
 		return agent.Upstream
 	}
 	return agent.InvalidRequest
+}
+
+// statusIn finds the HTTP status among the names that an endpoint gives an error in a stream; 0: there is none.
+func statusIn(names string) int {
+	for name := range strings.FieldsSeq(names) {
+		if n, err := strconv.Atoi(name); err == nil && n >= http.StatusBadRequest && n < 600 {
+			return n
+		}
+	}
+	return 0
 }
 
 // tooLong tells whether an endpoint says that the request does not fit the model's context. There is no code that
@@ -56,7 +72,7 @@ func tooLong(words string) bool {
 // tooOften tells whether an endpoint says in a stream what else it says by HTTP 429.
 func tooOften(words string) bool {
 	words = strings.ToLower(words)
-	for _, sign := range []string{"rate limit", "rate_limit", "too many requests", "429"} {
+	for _, sign := range []string{"rate limit", "rate_limit", "too many requests"} {
 		if strings.Contains(words, sign) {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,86 +16,116 @@ import (
 	"agentmesh/agent"
 	"agentmesh/app/platform/fault"
 	"agentmesh/app/platform/redact"
+	"agentmesh/app/platform/sse"
 	"agentmesh/app/platform/text"
 )
 
 // maxWords caps what is read of an answer with an HTTP error, in bytes.
 const maxWords = 64 << 10
 
-// errStatus is an answer with an HTTP error. The endpoint's words may repeat a key, so they are not part
-// of its text, which is logged.
+// errStatus is an answer with an HTTP status that is none of success. The endpoint's words may repeat a key, so they
+// are not part of its text, which is logged.
 type errStatus struct {
 	status int
-	words  string
-	code   string        // what it names the error
+	body   string
 	after  time.Duration // the pause that it asks for
 }
 
 func (e errStatus) Error() string { return fmt.Sprintf("the endpoint answered HTTP %d", e.status) }
 
-// refused reads an HTTP error before the library does, which loses the status and the words of some.
+// refused reads an HTTP error before the library does, which loses the status and the words of some. A redirect is
+// one too: it is not followed, since a key may not go where the settings do not say.
 func refused(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	resp, err := next(r)
-	if err != nil || resp.StatusCode < http.StatusBadRequest {
+	if err != nil || resp.StatusCode < http.StatusMultipleChoices {
 		return resp, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxWords))
-	return nil, errStatus{resp.StatusCode, wordsOf(raw), codeOf(raw), pauseOf(resp.Header, time.Now())}
+	return nil, errStatus{resp.StatusCode, string(raw), pauseOf(resp.Header, time.Now())}
 }
 
-// classify turns what went wrong into a *agent.ModelError; a call that its caller ended is a plain fault.
-func classify(ctx context.Context, err error, secrets *redact.Set) error {
-	err = cause(err)
+// failed turns what went wrong into a *agent.ModelError; a call that its caller ended is a plain fault. Words name
+// the model, and the log also the host.
+func (m *Model) failed(ctx context.Context, err error, request []byte) error {
+	class := classOf(err)
+	err = fmt.Errorf("model %s at %s: %w", m.config.Model, m.config.host(), cause(err))
 	if ctx.Err() != nil {
 		return fault.Wrap(err, fault.CodeOf(ctx.Err()), "the model call ended: %s", fault.MessageOf(ctx.Err()))
 	}
 	var status errStatus
 	errors.As(err, &status)
-	return &agent.ModelError{Class: classOf(err), After: status.after, Err: inWords(err, secrets)}
+	return &agent.ModelError{Class: class, After: status.after, Err: m.inWords(err, request)}
 }
 
 // inWords says what went wrong without an address or a key.
-func inWords(err error, secrets *redact.Set) error {
+func (m *Model) inWords(err error, request []byte) error {
+	name := m.config.Model
 	var status errStatus
 	var upstream errUpstream
 	switch {
 	case errors.As(err, &status):
-		return byStatus(status, clip(status.words, secrets))
+		code, words := m.byStatus(status, request)
+		return fault.Wrap(err, code, "%s", words)
 	case errors.As(err, &upstream):
-		return fault.Wrap(err, fault.Unavailable, "the model reported an error: %s", clip(upstream.words, secrets))
+		return fault.Wrap(err, fault.Unavailable, "the model %s reported an error: %s", name, clip(upstream.words, m.secrets))
 	case errors.Is(err, errNoStream):
-		return fault.Wrap(err, fault.Unavailable, "the model's address answers, but not with a chat completion; check LLM_BASE_URL")
-	case errors.Is(err, errGarbled):
-		return fault.Wrap(err, fault.Unavailable, "the model's answer cannot be read")
+		return fault.Wrap(err, fault.Unavailable, "the address of the model %s answers, but not with a chat completion; check %s", name, m.config.AddressFrom)
+	case errors.Is(err, errGarbled), errors.Is(err, sse.ErrTooLarge):
+		return fault.Wrap(err, fault.Unavailable, "the answer of the model %s cannot be read", name)
 	case errors.Is(err, errEndless):
-		return fault.Wrap(err, fault.TooLarge, "the model's answer does not end; it was stopped after %d bytes", MaxAnswer)
+		return fault.Wrap(err, fault.TooLarge, "the answer of the model %s does not end; it was stopped after %d bytes", name, MaxAnswer)
 	case errors.Is(err, errSilent):
-		return fault.Wrap(err, fault.Unavailable, "the model went silent")
+		return fault.Wrap(err, fault.Unavailable, "the model %s went silent", name)
+	case errors.Is(err, errQueued):
+		return fault.Wrap(err, fault.Unavailable, "the model %s kept the request waiting for %s", name, m.config.Waiting)
 	case isCut(err):
-		return fault.Wrap(err, fault.Unavailable, "the model's answer was cut off")
+		return fault.Wrap(err, fault.Unavailable, "the answer of the model %s was cut off", name)
 	}
-	return fault.Wrap(err, fault.Unavailable, "the model cannot be reached")
+	return fault.Wrap(err, fault.Unavailable, "the model %s cannot be reached", name)
 }
 
 func isCut(err error) bool { return errors.Is(err, errCut) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-func byStatus(err errStatus, said string) error {
-	switch status := err.status; {
-	case status == http.StatusUnauthorized:
-		return fault.Wrap(err, fault.Denied, "the model refused the key; check LLM_API_KEY")
-	case status == http.StatusForbidden:
-		return fault.Wrap(err, fault.Denied, "the key may not use this model")
-	case status == http.StatusNotFound && said == "":
-		return fault.Wrap(err, fault.Invalid, "the model or its address does not exist; check LLM_BASE_URL and LLM_MODEL")
-	case status == http.StatusNotFound:
-		return fault.Wrap(err, fault.Invalid, "the model or its address does not exist; check LLM_BASE_URL and LLM_MODEL (it said: %s)", said)
-	case status == http.StatusTooManyRequests:
-		return fault.Wrap(err, fault.RateLimited, "the model is asked too often; try again later")
-	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= http.StatusInternalServerError:
-		return fault.Wrap(err, fault.Unavailable, "the model is not available right now (HTTP %d)", status)
+// byStatus gives the code of a fault and its words.
+func (m *Model) byStatus(err errStatus, request []byte) (fault.Code, string) {
+	name, said := m.config.Model, clip(wordsOf([]byte(err.body)), m.secrets)
+	if said != "" {
+		said = "; it said: " + said
 	}
-	return fault.Wrap(err, fault.Invalid, "the model refused the request (HTTP %d): %s", err.status, said)
+	switch status := err.status; {
+	case status < http.StatusBadRequest:
+		return fault.Invalid, fmt.Sprintf("the address of the model %s leads elsewhere (HTTP %d); check %s", name, status, m.config.AddressFrom)
+	case status == http.StatusUnauthorized:
+		return fault.Denied, fmt.Sprintf("the model %s refused the key; check %s", name, m.config.KeyFrom)
+	case status == http.StatusPaymentRequired:
+		return fault.Denied, fmt.Sprintf("the key has no credit for the model %s; check %s", name, m.config.KeyFrom)
+	case status == http.StatusForbidden:
+		return fault.Denied, fmt.Sprintf("the key may not use the model %s; check %s", name, m.config.KeyFrom)
+	case status == http.StatusNotFound:
+		return fault.Invalid, fmt.Sprintf("the model %s or its address does not exist; check %s%s", name, m.config.AddressFrom, said)
+	case status == http.StatusTooManyRequests:
+		return fault.RateLimited, fmt.Sprintf("the model %s is asked too often; try again later", name)
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= http.StatusInternalServerError:
+		return fault.Unavailable, fmt.Sprintf("the model %s is not available right now (HTTP %d)", name, status)
+	}
+	return fault.Invalid, fmt.Sprintf("the model %s refused the request (HTTP %d)%s%s", name, err.status, said, remedy(err.body, request))
+}
+
+// remedy names the fields of a request that a refusal speaks of and that can be left out (case tool-params-refused).
+func remedy(body string, request []byte) string {
+	var sent map[string]json.RawMessage
+	_ = json.Unmarshal(request, &sent) // it was written by us
+	var fields []string
+	for _, field := range LeavableFields() {
+		if sent[field] != nil && regexp.MustCompile(`\b`+field+`\b`).MatchString(body) {
+			fields = append(fields, field)
+		}
+	}
+	if len(fields) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the setting leave_out: [%s] of a model in agentmesh.yaml leaves that out", strings.Join(fields, ", "))
 }
 
 // errorDocument holds the places where endpoints put their words.
@@ -154,8 +185,10 @@ func (c chunk) words() string {
 		return text
 	case json.Unmarshal(c.Message, &text) == nil && text != "":
 		return text
-	case isNull(c.Error):
+	case isNull(c.Error) && isNull(c.Message):
 		return ""
+	case isNull(c.Error): // a list of what is wrong with the request
+		return string(c.Message)
 	}
 	return string(c.Error)
 }

@@ -62,6 +62,11 @@ type delta struct {
 	FunctionCall *functionPart `json:"function_call"` // the form before tool_calls
 }
 
+// says tells a piece of an answer from a heartbeat that looks like one.
+func (d *delta) says() bool {
+	return cmp.Or(d.Content, d.Thought, d.Reasoning) != "" || d.Refusal != "" || len(d.ToolCalls) > 0 || d.FunctionCall != nil
+}
+
 // content is a text, or the text parts of a list of parts.
 type content string
 
@@ -85,6 +90,7 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 // fold builds an answer from a stream's pieces.
 type fold struct {
 	onText  func(string)
+	onPiece func() // something of the answer came, and not only a heartbeat
 	secrets *redact.Set
 	hidden  redact.Stream
 	taken   map[string]bool // ids of calls, each of which names one call only
@@ -184,6 +190,9 @@ func (f *fold) add(c chunk) error {
 	}
 	for _, choice := range c.Choices[:min(1, len(c.Choices))] {
 		if d := cmp.Or(choice.Delta, choice.Message); d != nil { // both: the same twice
+			if d.says() {
+				f.onPiece()
+			}
 			f.thought.WriteString(string(cmp.Or(d.Thought, d.Reasoning)))
 			f.say(string(d.Content) + d.Refusal)
 			for _, part := range d.ToolCalls {

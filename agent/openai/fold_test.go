@@ -15,7 +15,7 @@ func folded(body io.Reader) (agent.Answer, string, error) { return folding(body,
 
 // folding reads a body as an answer. Pieces of its text are put together.
 func folding(body io.Reader, secrets *redact.Set, tools bool) (a agent.Answer, said string, err error) {
-	f := fold{onText: func(delta string) { said += delta }, secrets: secrets, hidden: redact.Stream{Set: secrets}, taken: map[string]bool{"call_1": true}}
+	f := fold{onText: func(delta string) { said += delta }, onPiece: func() {}, secrets: secrets, hidden: redact.Stream{Set: secrets}, taken: map[string]bool{"call_1": true}}
 	if tools {
 		f.written = &written{}
 	}

@@ -103,7 +103,7 @@ func FuzzSay(f *testing.F) {
 			t.Skip("where one of our own keys begins and ends is for redact to say")
 		}
 		say := func(pieces ...string) (a agent.Answer) {
-			f := fold{onText: func(string) {}, secrets: secrets, hidden: redact.Stream{Set: secrets}, written: &written{}, taken: map[string]bool{}}
+			f := fold{onText: func(string) {}, onPiece: func() {}, secrets: secrets, hidden: redact.Stream{Set: secrets}, written: &written{}, taken: map[string]bool{}}
 			for _, piece := range pieces {
 				f.say(piece)
 			}

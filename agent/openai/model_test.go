@@ -209,11 +209,11 @@ func TestCheckBaseURL(t *testing.T) {
 		"": false, "host:8080/v1": false, "/v1": false, "ftp://x/v1": false, "http://": false, "http://x/v1?key=1": false,
 		"http://x/v1#a": false, "https://user:pw@x/v1": false, "https://x/v1/chat/completions": false, "https://x/v1/chat/completions/": false, "http://[::1": false,
 	} {
-		if err := openai.CheckBaseURL(base); (err == nil) != good {
+		if err := (openai.Config{BaseURL: base, Model: "m"}).Check(); (err == nil) != good {
 			t.Errorf("%q: got %v", base, err)
 		}
 	}
-	if err := openai.CheckBaseURL("https://user:hunter2@x/v1"); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if err := (openai.Config{BaseURL: "https://user:hunter2@x/v1", Model: "m"}).Check(); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,9 +1,11 @@
 package openai_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,21 +20,31 @@ type endpoint func(*http.Request) (*http.Response, error)
 
 func (e endpoint) RoundTrip(r *http.Request) (*http.Response, error) { return e(r) }
 
+// answer is a whole answer to a request.
+func answer(r *http.Request, status int, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
+}
+
 // TestStream_Silence: an endpoint that says nothing for too long is left, and its connection is closed; one that is
-// slow is not.
+// slow is not. A heartbeat is no silence, and no answer.
 func TestStream_Silence(t *testing.T) {
 	t.Parallel()
-	piece := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
+	const piece, beat = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", ": PROCESSING\n\n"
+	const role, ping = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n", "event: ping\ndata: {}\n\n"
 	cases := []struct {
-		name   string
-		pieces int // a minute's second before each
-		pause  time.Duration
-		ends   bool
-		want   time.Duration
+		name  string
+		sends []string
+		pause time.Duration // before each
+		ends  bool
+		want  time.Duration
 	}{
-		{"no_piece", 0, 0, false, 2 * time.Minute},
-		{"then_nothing", 1, time.Second, false, time.Second + time.Minute},
-		{"slow", 20, 50 * time.Second, true, 20 * 50 * time.Second},
+		{"nothing", nil, 0, false, 2 * time.Minute},
+		{"then_nothing", []string{piece}, time.Second, false, time.Second + time.Minute},
+		{"slow", slices.Repeat([]string{piece}, 20), 50 * time.Second, true, 20 * 50 * time.Second},
+		{"queued_then_answered", append(slices.Repeat([]string{beat}, 8), piece), 30 * time.Second, true, 270 * time.Second},
+		{"heartbeats_only", slices.Repeat([]string{beat, role, ping, "data:\n\n"}, 5), 30 * time.Second, false, 5 * time.Minute},
+		{"heartbeats_then_nothing", []string{beat}, time.Second, false, time.Second + time.Minute},
+		{"a_piece_then_heartbeats", append([]string{piece}, slices.Repeat([]string{beat}, 20)...), 30 * time.Second, false, 5*time.Minute + 30*time.Second},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,18 +55,19 @@ func TestStream_Silence(t *testing.T) {
 					body, w := io.Pipe()
 					go func() {
 						defer close(closed)
-						for range c.pieces {
+						for _, text := range c.sends {
 							time.Sleep(c.pause)
-							_, _ = io.WriteString(w, piece)
+							if _, err := io.WriteString(w, text); err != nil {
+								return // it was closed
+							}
 						}
 						if c.ends {
 							_, _ = io.WriteString(w, "data: [DONE]\n\n")
 							_ = w.Close()
 							return
 						}
-						<-r.Context().Done()
-						_ = w.CloseWithError(r.Context().Err())
 					}()
+					context.AfterFunc(r.Context(), func() { _ = w.CloseWithError(r.Context().Err()) })
 					return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
 				})}})
 				began := time.Now()
@@ -62,7 +75,7 @@ func TestStream_Silence(t *testing.T) {
 				took := time.Since(began)
 				<-closed
 				var failed *agent.ModelError
-				if c.ends != (err == nil) || took != c.want || answer.Text != strings.Repeat("a", c.pieces) {
+				if c.ends != (err == nil) || took != c.want || strings.Count(strings.Join(c.sends, ""), piece) != len(answer.Text) {
 					t.Errorf("got %q, %v after %s, want the end after %s", answer.Text, err, took, c.want)
 				}
 				if err != nil && (!errors.As(err, &failed) || failed.Class != agent.Connection) {
@@ -93,6 +106,13 @@ func TestStream_Classes(t *testing.T) {
 		{"long_by_code_beside_it", 400, "", `{"message":"Request too large","code":"context_length_exceeded"}`, agent.ContextLength, 0},
 		{"long_in_a_stream", 200, "", "data: {\"error\":{\"message\":\"too large\",\"code\":\"context_length_exceeded\"}}\n\n", agent.ContextLength, 0},
 		{"busy_in_a_stream", 200, "", "data: {\"error\":{\"message\":\"slow down\",\"code\":\"rate_limit_exceeded\"}}\n\n", agent.RateLimit, 0},
+		{"no_credit", 402, "", `{}`, agent.Permission, 0},
+		{"too_large", 413, "", `{}`, agent.ContextLength, 0},
+		{"elsewhere", 302, "", ``, agent.InvalidRequest, 0},
+		{"key_in_a_stream", 200, "", "data: {\"error\":{\"message\":\"no\",\"code\":401}}\n\n", agent.Authentication, 0},
+		{"broken_in_a_stream", 200, "", "data: {\"error\":{\"message\":\"no\",\"code\":\"502\"}}\n\n", agent.Upstream, 0},
+		{"other_number_in_a_stream", 200, "", "data: {\"error\":{\"message\":\"no\",\"code\":1302}}\n\n", agent.Upstream, 0},
+		{"too_large_a_piece", 200, "", "data: " + strings.Repeat("x", 5<<20) + "\n\n", agent.Upstream, 0},
 		{"busy_by_number", 200, "", "event: error\ndata: {\"code\":429,\"message\":\"later\"}\n\n", agent.RateLimit, 0},
 		{"broken", 503, "", `down`, agent.Upstream, 0},
 		{"cut", 200, "", "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", agent.Upstream, 0},

@@ -3,7 +3,7 @@ import { Component, html, useEffect } from './vendor/htm-preact.js';
 import { announce } from './announce.js';
 import { ConfirmCard } from './confirm.js';
 import { moment } from './format.js';
-import { lang, pick, t } from './i18n.js';
+import { known, lang, pick, t } from './i18n.js';
 import { Icon } from './icons.js';
 import { Markdown, splitBlocks } from './markdown.js';
 import { runAddress } from './place.js';
@@ -108,8 +108,7 @@ function Working({ turn }) {
 }
 
 function Failure({ error }) {
-  const known = { network: 'error.network', lost: 'error.lost', storage_full: 'error.storage_full' }[error?.code];
-  const why = known ? t(known) : error?.message;
+  const why = known(`error.${error?.code}`, error?.message);
   return html`<p class="state is-bad" role="alert" data-testid="turn-error">
     <${Icon} name="warn" size="16" /><span><strong>${t('chat.failed')}</strong>${why && ` · ${why}`}</span>
   </p>`;

@@ -103,6 +103,15 @@ describe('what may have happened', { skip: missing, timeout: 120_000 }, () => {
     assert.equal(letters(), 4);
     me.innocent();
   });
+
+  test('a model that refuses the key: the person is told so in their language', async () => {
+    me = await page.Visitor.open(browser);
+    await me.ask('钥匙');
+    const why = me.turn().locator(page.byId('turn-error'));
+    await why.waitFor();
+    assert.match(await why.innerText(), /模型服务不接受这个密钥，请检查 LLM_API_KEY/);
+    me.innocent();
+  });
 });
 
 /** None of the answers may look as if it were the usual one. */
@@ -134,6 +143,10 @@ function writer() {
     for await (const piece of request) body += piece;
     if (request.method !== 'POST') return response.end('{"data":[]}');
     const last = JSON.parse(body).messages.at(-1);
+    if (String(last.content).includes('钥匙')) {
+      response.writeHead(401, { 'Content-Type': 'application/json' });
+      return response.end('{"error":{"message":"Incorrect API key provided"}}');
+    }
     const delta = last.role === 'tool'
       ? { content: '好了。' }
       : { tool_calls: [{ index: 0, id: `call-${Date.now()}`, type: 'function', function: { name: 'send_letter', arguments: '{"to":"bob"}' } }] };

@@ -77,6 +77,11 @@ export default {
   'error.storage_full': 'The disk of the server is full: nothing can be taken in or changed until there is room again.',
   'error.confirmation_open': 'Something here waits for your decision. Please decide it first, then send your message.',
   'error.lost': 'The server no longer knows this run; it may have been cleaned up.',
+  'error.authentication': 'The model refused the key: check LLM_API_KEY.',
+  'error.permission': 'The key may not use this model.',
+  'error.rate_limit': 'The model is asked too often, or its quota is used up. Please try again later.',
+  'error.context_length': 'This is too long for the model.',
+  'error.connection': 'The model cannot be reached, or it does not answer.',
   'error.stop': 'It could not be stopped: {detail}',
 
   'tool.get_current_time': 'Current time',

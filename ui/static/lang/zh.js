@@ -77,6 +77,11 @@ export default {
   'error.storage_full': '服务器磁盘已满：在腾出空间之前，无法接收新消息或做任何更改。',
   'error.confirmation_open': '这里还有一件事等你决定，请先处理它，再发新消息。',
   'error.lost': '服务器上找不到这次处理，可能已经清理。',
+  'error.authentication': '模型服务不接受这个密钥，请检查 LLM_API_KEY。',
+  'error.permission': '这个密钥无权使用该模型。',
+  'error.rate_limit': '模型请求太频繁或额度已用完，请稍后再试。',
+  'error.context_length': '内容太长，模型一次读不下。',
+  'error.connection': '连不上模型，或它一直没有回应。',
   'error.stop': '没能停止：{detail}',
 
   'tool.get_current_time': '当前时间',
