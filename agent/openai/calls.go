@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+
+	"agentmesh/agent"
 )
 
 // callDelta is a part of a call, as it stands in a stream or whole in a document.
@@ -27,6 +29,21 @@ type call struct {
 	name  string
 	args  strings.Builder
 	extra json.RawMessage
+}
+
+// unnamed is the name of a call that came without one: it is refused by that name, in everybody's sight.
+const unnamed = "unnamed"
+
+// takenIDs gives the ids of the calls that were made so far: some endpoints count anew in every answer, and a result
+// belongs to one call.
+func takenIDs(said []agent.Message) map[string]bool {
+	taken := map[string]bool{}
+	for _, m := range said {
+		for _, c := range m.Calls {
+			taken[c.ID] = true
+		}
+	}
+	return taken
 }
 
 func (f *fold) call(part callDelta) {
@@ -98,18 +115,22 @@ func argumentText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// arguments makes one JSON value of what came as arguments: nothing is {}, an object in a text is
-// unwrapped, and of copies of an object, or an empty one before it, the object is taken. What is not one
-// object stays a JSON text; the schema check says what is wrong with it.
-func arguments(text string) json.RawMessage {
-	text = strings.TrimSpace(text)
+// unwrapped gives what came as arguments without the texts that some endpoints wrap around them.
+func unwrapped(text string) string {
 	var inner string
 	for range 2 {
 		if json.Unmarshal([]byte(text), &inner) != nil {
 			break
 		}
-		text = strings.TrimSpace(inner)
+		text = inner
 	}
+	return strings.TrimSpace(text)
+}
+
+// arguments makes one JSON value of what came as arguments: nothing is {}, and of copies of an object, or an empty
+// one before it, the object is taken. What is not one object stays a JSON text; the schema check says what is wrong
+// with it.
+func arguments(text string) json.RawMessage {
 	if text == "" || text == "null" {
 		return json.RawMessage(`{}`)
 	}

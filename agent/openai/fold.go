@@ -93,12 +93,12 @@ type fold struct {
 	onPiece func() // something of the answer came, and not only a heartbeat
 	secrets *redact.Set
 	hidden  redact.Stream
+	taken   map[string]bool // ids of calls, each of which names one call only
 
 	text    strings.Builder
 	thought strings.Builder
 	tags    thinking
 	written *written // nil: no tools are offered, so none can be called
-	tail    string   // the bytes of a character that is not complete yet
 	calls   []*call
 	finish  string
 	done    bool
@@ -142,8 +142,8 @@ func (f *fold) event(name, data string) error {
 	case !strings.HasPrefix(data, "{"): // heartbeats of many shapes
 		return nil
 	}
-	var c chunk
-	if err := json.Unmarshal([]byte(data), &c); err != nil {
+	c, err := parse([]byte(data))
+	if err != nil {
 		return fmt.Errorf("%w: %w", errGarbled, err)
 	}
 	if c.failed() {
@@ -157,8 +157,8 @@ func (f *fold) whole(body io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	var c chunk
-	if err := json.Unmarshal(raw, &c); err != nil {
+	c, err := parse(raw)
+	if err != nil {
 		return errNoStream
 	}
 	if len(c.Choices) == 0 && !c.failed() {
@@ -169,6 +169,14 @@ func (f *fold) whole(body io.Reader) error {
 	}
 	f.done = true
 	return f.add(c)
+}
+
+// parse reads a piece. What is no character in it becomes U+FFFD, as a stream's reader should have it; JSON would
+// leave it as it is in what is kept unread.
+func parse(raw []byte) (chunk, error) {
+	var c chunk
+	err := json.Unmarshal(bytes.ToValidUTF8(raw, []byte(string(utf8.RuneError))), &c)
+	return c, err
 }
 
 // failed tells whether a piece is an error in place of an answer.
@@ -215,23 +223,9 @@ func (f *fold) size() int {
 	return n
 }
 
-// say passes text on in whole characters.
+// say passes text on, which JSON made whole characters.
 func (f *fold) say(text string) {
-	if text == "" {
-		return
-	}
-	text = f.tail + text
-	whole := len(text)
-	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
-		if utf8.RuneStart(text[len(text)-i]) {
-			if !utf8.FullRuneInString(text[len(text)-i:]) {
-				whole = len(text) - i
-			}
-			break
-		}
-	}
-	f.tail = text[whole:]
-	said, thought := f.tags.push(text[:whole])
+	said, thought := f.tags.push(text)
 	f.thought.WriteString(thought)
 	f.show(f.hidden.Push(f.withoutCalls(said)))
 }
@@ -274,19 +268,18 @@ func (f *fold) show(text string) {
 	}
 }
 
-// into completes an answer. Ids are ours where the endpoint gave none, or one twice.
+// into completes an answer. Ids are ours where the endpoint gave none, or one that is taken.
 func (f *fold) into(a *agent.Answer) {
 	a.Text, a.Usage, a.Finish = f.text.String(), f.usage, f.secrets.Text(f.finish)
 	a.Reasoning, a.Complete = f.secrets.Text(f.thought.String()), f.complete()
-	seen := map[string]bool{}
 	for _, c := range f.calls {
-		if c.id == "" || seen[c.id] {
+		if c.id == "" || f.taken[c.id] {
 			c.id = flow.NewID("call")
 		}
-		seen[c.id] = true
+		f.taken[c.id] = true
 		a.Calls = append(a.Calls, agent.ToolCall{
-			ID: f.secrets.Text(c.id), Name: f.secrets.Text(c.name), Args: arguments(f.secrets.Text(c.args.String())),
-			Extra: f.extra(c),
+			ID: f.secrets.Text(c.id), Name: cmp.Or(f.secrets.Text(c.name), unnamed), Extra: f.extra(c),
+			Args: arguments(f.secrets.Text(unwrapped(c.args.String()))),
 		})
 	}
 }

@@ -137,7 +137,7 @@ func legalName(name string) string {
 		return '_'
 	}, name)
 	if legal == "" {
-		return "unnamed"
+		return unnamed
 	}
 	return legal[:min(len(legal), 64)]
 }

@@ -21,7 +21,7 @@ type Case struct {
 	Source      []string `json:"source"` // the public reports that it stands for
 	Description string   `json:"description"`
 	UserMessage string   `json:"user_message"`
-	Steps       []string `json:"steps,omitempty"` // what the driver does further
+	Steps       []string `json:"steps,omitempty"` // what the person does further: "say: …", "approve", "deny" or "cancel"
 	Tools       []string `json:"tools,omitempty"` // the logical tools that the script calls
 	// Count says which requests use up a turn: "all", or "with_tools", where a request that offers no
 	// tools gets a neutral answer and uses up nothing.
@@ -68,7 +68,7 @@ type Expected struct {
 	AnswerContains    []string       `json:"answer_contains,omitempty"`
 	AnswerNotContains []string       `json:"answer_not_contains,omitempty"`
 	Executed          []ExpectedCall `json:"executed,omitempty"`
-	NotExecuted       []string       `json:"not_executed,omitempty"`
+	NotExecuted       []string       `json:"not_executed,omitempty"` // "tool", "tool {arguments}", or "tool" and Unconfirmed
 	NeedsConfirmation []string       `json:"needs_confirmation,omitempty"`
 	UI                []string       `json:"ui,omitempty"`
 	Why               string         `json:"why,omitempty"`
@@ -77,6 +77,9 @@ type Expected struct {
 	Wire     []string  `json:"wire,omitempty"`
 	Sent     []SentReq `json:"sent,omitempty"`
 }
+
+// Unconfirmed in the place of arguments means the runs of a tool that nobody agreed to.
+const Unconfirmed = "without confirmation"
 
 // ExpectedCall is a tool run that must have happened.
 type ExpectedCall struct {
@@ -170,6 +173,13 @@ func (c *Case) validate() error {
 		bad(!slices.Contains([]string{"", "clean", "cut", "reset", "hang"}, t.End), "turn %d: end %q", i+1, t.End)
 		_, err := splitter(t.Split)
 		bad(err != nil, "turn %d: %v", i+1, err)
+	}
+	for _, step := range c.Steps {
+		bad(!strings.HasPrefix(step, "say: ") && !slices.Contains([]string{"approve", "deny", "cancel"}, step), "unknown step %q", step)
+	}
+	for _, entry := range c.Expected.NotExecuted {
+		_, args, found := strings.Cut(entry, " ")
+		bad(found && args != Unconfirmed && !json.Valid([]byte(args)), "not_executed: %q", entry)
 	}
 	for _, name := range c.Expected.Wire {
 		bad(ruleOf(name) == nil, "unknown wire rule %q", name)

@@ -46,6 +46,15 @@ func (t Turn) plan(stream bool, model string) plan {
 	return p
 }
 
+// Bytes gives the whole of what a streaming request gets, without its pauses.
+func (t Turn) Bytes() []byte {
+	var whole []byte
+	for _, one := range t.plan(true, "m").pieces {
+		whole = append(whole, one.data...)
+	}
+	return whole
+}
+
 // body gives the text of an answer and its type.
 func (t Turn) body(stream bool) (text, kind string) {
 	switch {

@@ -212,6 +212,8 @@ func TestLoad_Refuses(t *testing.T) {
 		t.Error("an empty folder was taken")
 	}
 	const good = `{"id":"a","description":"d","source":["s"],"turns":[{"say":"x"}],"expected":{"wire":["answered"]}}`
+	const full = `{"id":"a","description":"d","source":["s"],"steps":["say: x","approve","deny","cancel"],"turns":[{"say":"x"}],
+		"expected":{"not_executed":["q","q {\"a\":1}","q without confirmation"]}}`
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -219,8 +221,10 @@ func TestLoad_Refuses(t *testing.T) {
 		}
 		return path
 	}
-	if _, err := Load(write("a.json", good)); err != nil {
-		t.Error(err)
+	for _, text := range []string{full, good} {
+		if _, err := Load(write("a.json", text)); err != nil {
+			t.Error(err)
+		}
 	}
 	for _, replace := range [][2]string{
 		{`"a"`, `"a b"`},
@@ -234,6 +238,8 @@ func TestLoad_Refuses(t *testing.T) {
 		{`"say"`, `"split":"words","say"`},
 		{`"id"`, `"count":"some","id"`},
 		{`"id"`, `"after_last":"x","id"`},
+		{`"id"`, `"steps":["reload"],"id"`},
+		{`"wire"`, `"not_executed":["q a=1"],"wire"`},
 	} {
 		if _, err := Load(write("b.json", strings.Replace(good, replace[0], replace[1], 1))); err == nil {
 			t.Errorf("taken with %s", replace[1])
