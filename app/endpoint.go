@@ -12,6 +12,12 @@ import (
 // openAI is where a key alone is meant for.
 const openAI = "https://api.openai.com/v1"
 
+// The settings that name an endpoint where the configuration file has no models.
+const (
+	fromAddress = "LLM_BASE_URL and LLM_MODEL"
+	fromKey     = "LLM_API_KEY"
+)
+
 // How many tokens a model may take.
 const (
 	leastContext = 4096
@@ -34,7 +40,7 @@ func (c *Config) endpoints() []openai.Config {
 	}
 	for _, name := range c.modelNames() {
 		out = append(out, openai.Config{
-			Model: name, BaseURL: c.LLMBaseURL, Key: c.LLMKey, Context: c.LLMContext, AddressFrom: "LLM_BASE_URL and LLM_MODEL", KeyFrom: "LLM_API_KEY",
+			Model: name, BaseURL: c.LLMBaseURL, Key: c.LLMKey, Context: c.LLMContext, AddressFrom: fromAddress, KeyFrom: fromKey,
 		})
 	}
 	return out

@@ -114,7 +114,7 @@ func (m ModelSetting) endpoint(place string, c Config) openai.Config {
 		e.BaseURL = c.LLMBaseURL
 	}
 	if m.BaseURL == "" && m.KeyEnv == "" {
-		e.Key, e.KeyFrom = c.LLMKey, "LLM_API_KEY"
+		e.Key, e.KeyFrom = c.LLMKey, fromKey
 	}
 	return e
 }

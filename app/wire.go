@@ -208,7 +208,10 @@ func buildOrchestrator(ctx context.Context, w *wiring) (mesh.Module, error) {
 func (w *wiring) model(ctx context.Context) (agent.Model, error) {
 	endpoints := w.config.endpoints()
 	if w.config.demo() {
-		endpoints = []openai.Config{{BaseURL: w.network.BaseURL("demo") + "/demo/v1", Model: "demo", Context: w.config.LLMContext}}
+		endpoints = []openai.Config{{
+			BaseURL: w.network.BaseURL("demo") + "/demo/v1", Model: "demo", Context: w.config.LLMContext,
+			AddressFrom: fromAddress, KeyFrom: fromKey,
+		}}
 	}
 	if err := w.probe(ctx, addresses(endpoints)); err != nil {
 		return nil, err

@@ -67,9 +67,9 @@ func (r *round) converse(ctx context.Context, last bool) error {
 	case err != nil:
 		return r.abandon(ctx, answer, err)
 	case !answer.Complete:
-		return r.abandon(ctx, answer, noAnswer("the model's answer was cut off (%s)", answer.Finish))
+		return r.abandon(ctx, answer, noAnswer("the answer of the model %s was cut off (%s)", answer.Model, answer.Finish))
 	case answer.Text == "" && len(answer.Calls) == 0:
-		return r.abandon(ctx, answer, noAnswer("the model gave no answer"))
+		return r.abandon(ctx, answer, noAnswer("the model %s gave no answer", answer.Model))
 	}
 	return r.record(ctx, answer)
 }
