@@ -70,13 +70,9 @@ func (m *Model) Stream(ctx context.Context, p agent.Prompt, l agent.Listener) (a
 		return out, m.failed(ctx, silence.cause(err), request)
 	}
 	defer func() { _ = resp.Body.Close() }()
-<<<<<<< HEAD
-	f := fold{onText: l.Text, onPiece: silence.piece, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}, taken: takenIDs(p.Messages)}
-=======
 	f := fold{
 		onText: l.Text, onPiece: silence.piece, secrets: m.secrets, hidden: redact.Stream{Set: m.secrets}, taken: takenIDs(p.Messages),
 	}
->>>>>>> main
 	if len(p.Tools) > 0 {
 		f.written = &written{}
 	}
