@@ -39,6 +39,37 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// TestCases_OfOurOwn plays what no report of testdata/cases stands for.
+func TestCases_OfOurOwn(t *testing.T) {
+	t.Parallel()
+	const call = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"query_menu","arguments":"{}"}}]}}]}` + "\n\n"
+	tests := []struct {
+		name string
+		turn llmstub.Turn
+		want outcome
+	}{
+		{"a_call_whose_stream_broke_off_does_not_run", llmstub.Turn{SSE: call, End: "cut"}, outcome{observed: observed{
+			Ends: []string{"completed"}, Requests: 2, Says: []string{"好"}, Retries: []string{"upstream"},
+		}}},
+		{"a_call_whose_stream_ended_early_does_not_run", llmstub.Turn{SSE: call}, outcome{observed: observed{
+			Ends: []string{"completed"}, Requests: 2, Says: []string{"好"}, Retries: []string{"upstream"},
+		}}},
+		{"a_wrong_key_is_not_tried_again", llmstub.Turn{Status: http.StatusUnauthorized, Body: `{"error":{"message":"no"}}`}, outcome{observed: observed{
+			Ends: []string{"error authentication: the model demo refused the key; check LLM_API_KEY"}, Requests: 1,
+		}}},
+		{"nor_is_a_key_without_rights", llmstub.Turn{Status: http.StatusForbidden, Body: `{"error":{"message":"no"}}`}, outcome{observed: observed{
+			Ends: []string{"error permission: the key may not use the model demo; check LLM_API_KEY"}, Requests: 1,
+		}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := &llmstub.Case{ID: tt.name, UserMessage: "你好", Tools: []string{"query_menu"}, Turns: []llmstub.Turn{tt.turn, {Say: "好"}}}
+			synctest.Test(t, func(t *testing.T) { playCase(t, c, tt.want) })
+		})
+	}
+}
+
 func loadCases(t *testing.T) []*llmstub.Case {
 	t.Helper()
 	cases, err := llmstub.LoadDir(filepath.Join("testdata", "cases"))
