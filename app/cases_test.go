@@ -43,6 +43,7 @@ func TestCases(t *testing.T) {
 func TestCases_OfOurOwn(t *testing.T) {
 	t.Parallel()
 	const call = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"query_menu","arguments":"{}"}}]}}]}` + "\n\n"
+	const text = `data: {"choices":[{"delta":{"content":"我看看"}}]}` + "\n\n"
 	tests := []struct {
 		name string
 		turn llmstub.Turn
@@ -53,6 +54,9 @@ func TestCases_OfOurOwn(t *testing.T) {
 		}}},
 		{"a_call_whose_stream_ended_early_does_not_run", llmstub.Turn{SSE: call}, outcome{observed: observed{
 			Ends: []string{"completed"}, Requests: 2, Says: []string{"好"}, Retries: []string{"upstream"},
+		}}},
+		{"nor_does_one_behind_a_text_that_was_shown", llmstub.Turn{SSE: text + call, End: "cut"}, outcome{observed: observed{
+			Ends: []string{"error upstream: the answer of the model demo was cut off"}, Requests: 1, Says: []string{"我看看" + cutMark},
 		}}},
 		{"a_wrong_key_is_not_tried_again", llmstub.Turn{Status: http.StatusUnauthorized, Body: `{"error":{"message":"no"}}`}, outcome{observed: observed{
 			Ends: []string{"error authentication: the model demo refused the key; check LLM_API_KEY"}, Requests: 1,
