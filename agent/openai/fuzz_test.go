@@ -47,7 +47,7 @@ func FuzzFold(f *testing.F) {
 		"data: {\"choices\":[{\"delta\":{\"content\":\"a key-of-\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"the-endpoint\"},\"finish_reason\":\"stop\"}]}\n\n",
 		"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":-1,\"id\":\"a\",\"function\":{\"name\":\"x\",\"arguments\":\"{}{}\"}}]}}]}\r\n\r\n",
 		`{"choices":[{"message":{"content":[{"type":"text","text":"a"}],"tool_calls":[null,{"function":{"arguments":{}}}]}}]}`,
-		`{"choices":[{"message":{"tool_calls":[{"id":"call_1","function":{"arguments":"\"{\\\"a\\\":\\\"key-of-the-\\\\u0065ndpoint\\\"}\""}}]}}]}`,
+		`{"choices":[{"message":{"tool_calls":[{"id":"call_1","function":{"arguments":"\"{\\\"a\\\":\\\"key-of-the-\\u0065ndpoint\\\"}\""}}]}}]}`,
 		": x\n\nevent: error\ndata: [{\"error\":\"x\"}]\n\n",
 	} {
 		f.Add([]byte(body), true)
@@ -88,12 +88,13 @@ func judgeAnswer(t *testing.T, a agent.Answer) {
 	}
 }
 
-// FuzzSay: what becomes of a text does not depend on the pieces in which a model says it.
+// FuzzSay: what becomes of a text does not depend on the pieces in which a model says it, and one without tags stays
+// as it is, but for the key.
 func FuzzSay(f *testing.F) {
 	for _, text := range []string{
 		"水🍅", "<think>a</think>\n b <think>c</think>", " <think>a", "<thin", "<think></think>\n\n<tool_call>{\"name\":\"x\",\"arguments\":{\"a\":1}}</tool_call>!",
 		"a<tool_call>b</tool_call>c<tool_call>{\"name\":\"y\"}", "<tool_call>", "key-of-<tool_call>{\"name\":\"x\"}</tool_call>the-endpoint",
-		"<think>key-of-the-endpoint</think>key-of-the-endpoin",
+		"<think>key-of-the-endpoint</think>key-of-the-endpoin", " key-of-the-endpoint, key-of-<tool",
 	} {
 		f.Add(text)
 	}
@@ -117,6 +118,9 @@ func FuzzSay(f *testing.F) {
 		whole, inBytes := say(text), say(strings.Split(text, "")...)
 		if !reflect.DeepEqual(whole, inBytes) {
 			t.Errorf("got %+v of the whole, and %+v in characters", whole, inBytes)
+		}
+		if want := secrets.Text(text); !strings.Contains(text, thinkBegin) && !strings.Contains(text, callBegin) && whole.Text != want {
+			t.Errorf("got %q, want %q", whole.Text, want)
 		}
 		if strings.Contains(whole.Text, secretKey) || strings.Contains(whole.Reasoning, secretKey) {
 			t.Errorf("got %+v", whole)
