@@ -52,6 +52,7 @@ func TestModelsThatDoNotEnd(t *testing.T) {
 				if run.FinishReason != c.reason {
 					t.Errorf("got the reason %q, want %q", run.FinishReason, c.reason)
 				}
+				synctest.Wait() // the work ends a moment after its last event
 				inFlight := scrape(t, m)
 				for _, work := range []string{"run", "model", "tool"} {
 					if n := inFlight[`agentmesh_in_flight{work="`+work+`"}`]; n != 0 {
