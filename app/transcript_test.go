@@ -11,8 +11,8 @@ import (
 	"agentmesh/store/rundb"
 )
 
-// TestTranscript_IsWhatIsStored: whatever happened in a run, the messages that its events tell of are those
-// that the store shows, in their order.
+// TestTranscript_IsWhatIsStored: the hints and answers that a run's events tell of are those that the store shows, in
+// their order.
 func TestTranscript_IsWhatIsStored(t *testing.T) {
 	t.Parallel()
 	m := meshtest.Start(t, meshtest.Options{})
@@ -50,17 +50,25 @@ func TestTranscript_IsWhatIsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := shown(told.Messages()), shown(history[1:]); !reflect.DeepEqual(got, want) {
+		if got, want := shown(told.Said()), shown(history[1:]); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %q\nwant %q", r.ThreadID, got, want)
 		}
 	}
 }
 
-// shown is what a client sees of messages.
+// shown is what a client sees of messages, results of calls apart. A call whose arguments a person edited is shown as
+// it ran.
 func shown(messages []agent.Message) []string {
 	out := make([]string, 0, len(messages))
 	for _, m := range messages {
-		out = append(out, fmt.Sprintf("%s %s %q %v %s %q %v", m.ID, m.Role, m.Text, m.Calls, m.ToolCallID, m.Reasoning, m.Abandoned))
+		if m.Role == agent.Tool {
+			continue
+		}
+		line := fmt.Sprintf("%s %s %q %q %v", m.ID, m.Role, m.Text, m.Reasoning, m.Abandoned)
+		for _, c := range m.Calls {
+			line += " " + c.ID + " " + c.Name
+		}
+		out = append(out, line)
 	}
 	return out
 }

@@ -23,16 +23,9 @@ func (t Translator) Text(messageID, delta string) Event {
 	return Event{Type: TextMessageContent, MessageID: messageID, Delta: delta}
 }
 
-// Spoken gives what a client has seen that knows the first pieces of the message for which a model was called.
-func (t Translator) Spoken(called agent.Event) ([]Event, error) {
-	if called.Type != agent.ModelCalled {
-		return nil, nil // a place that there is not: nothing is in the middle
-	}
-	var d agent.ModelData
-	if err := json.Unmarshal(called.Data, &d); err != nil {
-		return nil, fmt.Errorf("translate event %d (%s): %w", called.Seq, called.Type, err)
-	}
-	return []Event{{Type: TextMessageStart, MessageID: d.MessageID}}, nil
+// Spoken is what a client has seen that knows the first pieces of a message.
+func (t Translator) Spoken(messageID string) Event {
+	return Event{Type: TextMessageStart, MessageID: messageID}
 }
 
 // Event translates one event of the log. Each of what it gives happened when that did.

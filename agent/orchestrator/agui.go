@@ -153,20 +153,22 @@ func (m *Module) resumed(ctx context.Context, w *sse.Writer, r agent.Run, from r
 	if err != nil {
 		return nil, err
 	}
+	var said agent.Transcript
 	for _, e := range seen {
 		if e.Seq > from.Seq {
 			break
 		}
-		events, err := s.says.Event(e)
-		if err == nil && e.Seq == from.Seq && from.Chars > 0 {
-			var spoken []agui.Event
-			spoken, err = s.says.Spoken(e)
-			events = append(events, spoken...)
+		if err := said.Apply(e); err != nil {
+			return nil, err
 		}
+		events, err := s.says.Event(e)
 		if err != nil {
 			return nil, err
 		}
 		s.agui.Write(events...)
+	}
+	if open := said.Writing(); open != "" && from.Chars > 0 {
+		s.agui.Write(s.says.Spoken(open))
 	}
 	return s, nil
 }

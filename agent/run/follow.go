@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,8 @@ import (
 // Heartbeat is how often a silent stream shows that it is alive; the journal is read again with it.
 const Heartbeat = 15 * time.Second
 
-// Cursor is a place in a run's stream: the number of the last event seen and, if that began a message,
-// how many characters of it were seen.
+// Cursor is a place in a run's stream: the number of the last event seen and, if a message is being written there, how
+// many of its characters were seen.
 type Cursor struct {
 	Seq   int64
 	Chars int
@@ -107,7 +108,7 @@ func (f *follower) follow(ctx context.Context) bool {
 			f.yield(Update{}, err)
 			return false
 		}
-		if w := f.said.Writing(); w.MessageID != "" && w.MessageID == messageID && !f.show(w, said) {
+		if f.said.Writing() != "" && f.said.Writing() == messageID && !f.show(messageID, said) {
 			return false
 		}
 		select {
@@ -124,25 +125,29 @@ func (f *follower) follow(ctx context.Context) bool {
 	}
 }
 
-// resume finds the message that was open at the watcher's place, if its place is in one.
+// resume takes in what the watcher has seen, for the message that is open at its place.
 func (f *follower) resume(ctx context.Context) error {
 	if f.seq == 0 {
+		f.chars = 0
 		return nil
 	}
-	events, err := f.s.deps.Store.Events(ctx, f.runID, f.seq-1)
+	events, err := f.s.deps.Store.Events(ctx, f.runID, 0)
 	if err != nil {
 		return fmt.Errorf("follow run %s: %w", f.runID, err)
 	}
-	if len(events) == 0 || events[0].Seq != f.seq {
+	at := slices.IndexFunc(events, func(e agent.Event) bool { return e.Seq == f.seq })
+	if at < 0 {
 		return fault.New(fault.Invalid, "the run has no event %d", f.seq)
 	}
-	switch events[0].Type {
-	case agent.ModelCalled:
-		return f.said.Apply(events[0])
-	case agent.RunEnded:
-		f.ended = true
+	for _, e := range events[:at+1] {
+		if err := f.said.Apply(e); err != nil {
+			return fmt.Errorf("follow run %s: %w", f.runID, err)
+		}
 	}
-	f.chars = 0
+	f.ended = events[at].Type == agent.RunEnded
+	if f.said.Writing() == "" {
+		f.chars = 0
+	}
 	return nil
 }
 
@@ -170,11 +175,11 @@ func (f *follower) event(e agent.Event) error {
 		f.chars = 0
 	case agent.MessageEnded:
 		var ended agent.MessageData
-		_ = json.Unmarshal(e.Data, &ended)     // it was read just now
-		if open.MessageID != ended.MessageID { // the log of an older program
-			open, f.chars = agent.Writing{MessageID: ended.MessageID, Seq: f.seq}, 0
+		_ = json.Unmarshal(e.Data, &ended) // it was read just now
+		if open != ended.MessageID {       // the log of an older program
+			f.chars = 0
 		}
-		if !f.show(open, ended.Text) {
+		if !f.show(ended.MessageID, ended.Text) {
 			return nil
 		}
 		f.chars = 0
@@ -182,12 +187,12 @@ func (f *follower) event(e agent.Event) error {
 		f.ended = true
 	}
 	f.seq = e.Seq
-	f.stopped = !f.yield(Update{At: Cursor{Seq: e.Seq}, Event: &e}, nil)
+	f.stopped = !f.yield(Update{At: f.place(), Event: &e}, nil)
 	return nil
 }
 
 // show gives the part of a message's text that this watcher has not seen.
-func (f *follower) show(w agent.Writing, said string) bool {
+func (f *follower) show(messageID, said string) bool {
 	rest := said
 	for range f.chars {
 		_, size := utf8.DecodeRuneInString(rest)
@@ -197,16 +202,11 @@ func (f *follower) show(w agent.Writing, said string) bool {
 		return true
 	}
 	f.chars += utf8.RuneCountInString(rest)
-	f.stopped = !f.yield(Update{At: Cursor{Seq: w.Seq, Chars: f.chars}, MessageID: w.MessageID, Delta: rest}, nil)
+	f.stopped = !f.yield(Update{At: f.place(), MessageID: messageID, Delta: rest}, nil)
 	return !f.stopped
 }
 
-func (f *follower) place() Cursor {
-	if f.chars > 0 {
-		return Cursor{Seq: f.said.Writing().Seq, Chars: f.chars}
-	}
-	return Cursor{Seq: f.seq}
-}
+func (f *follower) place() Cursor { return Cursor{Seq: f.seq, Chars: f.chars} }
 
 // left is called when a run's last watcher has gone. A run that goes on with nobody watching is cancelled
 // after a time that depends on who started it, not on who looked, unless a question is open (design,

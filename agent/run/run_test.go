@@ -363,20 +363,6 @@ func TestRepeatedCall(t *testing.T) {
 	want(t, "results that say so", told, 1)
 }
 
-func TestFollowAnEndedRunFromItsEnd(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	r := w.end(w.send("t1", "go").ID)
-	n := 0
-	for range w.runs.Follow(context.Background(), r.ID, run.Cursor{Seq: r.Head}) {
-		n++
-	}
-	want(t, "updates after the last event", n, 0)
-	for _, err := range w.runs.Follow(context.Background(), r.ID, run.Cursor{Seq: r.Head + 1}) {
-		want(t, "a place that does not exist", fault.CodeOf(err), fault.Invalid)
-	}
-}
-
 func TestDecisionAboutOtherArguments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -434,66 +420,4 @@ func TestMoreCallsThanTheBoundInOneAnswer(t *testing.T) {
 	want(t, "reason", r.FinishReason, agent.MaxCalls)
 	want(t, "looked", w.tools.count("look"), 2)
 	want(t, "third", w.journal(r.ID).Invocations[2].Status, capability.Refused)
-}
-
-func TestFollowLosesNothingAndRepeatsNothing(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	const text = "水煮牛肉 is 32.00 and rice is 2.00"
-	w.model.script(turn{calls: []agent.ToolCall{call("a", "look", `{}`)}}, turn{do: func(_ context.Context, onText func(string)) (agent.Answer, error) {
-		for _, r := range text {
-			onText(string(r))
-			time.Sleep(time.Millisecond)
-		}
-		return agent.Answer{Text: text, Complete: true}, nil
-	}})
-	r := w.send("t1", "go")
-	var wg sync.WaitGroup
-	for every := 1; every <= 5; every++ { // each reconnects after so many updates
-		wg.Go(func() {
-			got, events := "", map[int64]int{}
-			at, ended := run.Cursor{}, false
-			for !ended {
-				n := 0
-				for u, err := range w.runs.Follow(context.Background(), r.ID, at) {
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					got += u.Delta
-					if u.Event != nil {
-						events[u.Event.Seq]++
-						ended = u.Event.Type == agent.RunEnded
-					}
-					parsed, err := run.ParseCursor(u.At.String())
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					at = parsed
-					if n++; n == every {
-						break
-					}
-				}
-			}
-			if got != text {
-				t.Errorf("reconnecting every %d: got %q, want %q", every, got, text)
-			}
-			for seq, n := range events {
-				if n != 1 {
-					t.Errorf("reconnecting every %d: event %d was seen %d times", every, seq, n)
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func TestParseCursorRefusesNonsense(t *testing.T) {
-	t.Parallel()
-	for _, bad := range []string{"x", "-1", "1.", "1.x", "1.2.3", "1 2", ".5", "1.-2"} {
-		if c, err := run.ParseCursor(bad); err == nil {
-			t.Errorf("%q was read as %v", bad, c)
-		}
-	}
 }
