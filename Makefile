@@ -62,7 +62,7 @@ crash: compiler ## kill the program KILLS times (200) as SEED says and judge wha
 	KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) MUTANT=$(MUTANT) go test -count=1 -timeout 90m -v -run '^TestCrash$$' ./app/crash
 
 cases: compiler ## play the 87 conversations of app/testdata/cases through the whole program
-	go test ./app -run '^TestCases$$' -count 1 -v -timeout 20m | grep -E "^(ok|FAIL|---|    ---|panic)"
+	go test ./app -run '^TestCases$$' -count 1 -v -timeout 20m
 
 fuzz-agui: compiler ## look for half a minute for a stream that AG-UI clients refuse
 	go test -run '^$$' -fuzz '^FuzzWriter$$' -fuzztime 15s -fuzzminimizetime 10x ./agent/agui

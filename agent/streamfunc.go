@@ -9,8 +9,8 @@ import (
 // StreamFunc is one call of a model, as Model.Stream makes it.
 type StreamFunc func(ctx context.Context, p Prompt, l Listener) (Answer, error)
 
-// WrapModel puts functions around each call of a model; the first is outermost. They see one prompt and one answer:
-// what a conversation is told is not in their reach.
+// WrapModel puts functions around each call of a model; the first is outermost. They see one prompt and one answer,
+// as a proxy before the endpoint would, and nothing of the journal or the store.
 func WrapModel(m Model, wrappers ...wrap.Wrapper[StreamFunc]) Model {
 	return wrapped{m, wrap.Around(StreamFunc(m.Stream), wrappers...)}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ func readPolicies(text string) ([]capability.Rule, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&lines); err != nil {
 		return nil, fmt.Errorf("it is no list of rules: %w", err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("it is no list of rules: something follows the list")
 	}
 	var rules []capability.Rule
 	var errs []error

@@ -20,8 +20,8 @@ func prepare(ctx context.Context, d Definition, call Call) (p Prepared, err erro
 // Handler does the work of one call and gives its result as JSON.
 type Handler func(ctx context.Context, call Call) (json.RawMessage, error)
 
-// Wrap puts functions around every attempt of a call, inside its limit of time; the first is outermost. What was
-// admitted, settled and recorded is not in their reach. It is called before the first call.
+// Wrap puts functions around every attempt of a call, inside its limit of time; the first is outermost. They
+// stand where a proxy before the tool would: what is admitted, settled and recorded is decided around them. It is called before the first call.
 func (p *Pipeline) Wrap(wrappers ...wrap.Wrapper[Handler]) { p.around = wrappers }
 
 // attempt runs the handler under its limit. A cancelled caller wins over whatever the handler made of it.

@@ -2,7 +2,9 @@ package capability
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,7 +13,7 @@ import (
 // A condition is a path into the arguments and what has to stand there. The path's parts are joined by dots: a
 // member's name, a place in a list from 0, or * for each of them, as in items.*.quantity. What has to stand there is
 // a text: >5, >=5, <5 or <=5 bound a number; * stands for any characters, as in 上*; a text behind = is meant as
-// it is, as in =>5; all else must be equal. Numbers, true and false are compared as they are written.
+// it is, as in =>5; all else must be equal. Numbers are compared as numbers: 5 and 5.0 are the same to JSON Schema.
 //
 // Where a path leads to several values, a deny or an ask matches when one of them fits, and an allow only
 // when each does: a rule never lets more through than it says. A path that leads nowhere fits nothing. For a
@@ -99,9 +101,38 @@ func fits(v any, want string) bool {
 		_, isNumber := v.(json.Number)
 		return isNumber && within(text, op, number)
 	case strings.HasPrefix(want, "="):
-		return text == want[1:]
+		return equal(v, text, want[1:])
 	}
-	return glob(want, text)
+	return equal(v, text, want) || glob(want, text)
+}
+
+// equal tells whether a value, as it is written, is what is wanted.
+func equal(v any, text, want string) bool {
+	if _, isNumber := v.(json.Number); isNumber {
+		return plainNumber(text) == plainNumber(want)
+	}
+	return text == want
+}
+
+// plainNumber writes equal numbers alike, without rounding: the digits from the first to the last that is not 0, and the
+// power of ten of the last one. What is no number stays as it is.
+func plainNumber(text string) string {
+	digits, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	power, err := strconv.Atoi(cmp.Or(exponent, "0"))
+	if _, bad := strconv.ParseFloat(digits, 64); err != nil || (bad != nil && !errors.Is(bad, strconv.ErrRange)) {
+		return text
+	}
+	sign := ""
+	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		sign, digits = "-", rest
+	}
+	whole, fraction, _ := strings.Cut(digits, ".")
+	digits = strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return "0"
+	}
+	short := strings.TrimRight(digits, "0")
+	return fmt.Sprintf("%s%se%d", sign, short, power-len(fraction)+len(digits)-len(short))
 }
 
 // written gives a value that is no list or object as it is written.

@@ -94,7 +94,7 @@ func TestJudge_UnattendedKeepsTheReason(t *testing.T) {
 // TestConditions: what a condition on the arguments means. Deny matches when any value fits, allow when all do.
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	const order = `{"items":[{"dishId":"food-001","quantity":1},{"dishId":"food-002","quantity":6}],"city":"上海","exact":true,"note":"=*>5"}`
+	const order = `{"items":[{"dishId":"food-001","quantity":1},{"dishId":"food-002","quantity":6}],"city":"上海","exact":true,"note":"=*>5","n":500e-2,"big":9007199254740993,"less":-0.50}`
 	tests := []struct {
 		name, path, want string
 		deny, allow      bool
@@ -111,6 +111,13 @@ func TestConditions(t *testing.T) {
 		{"no_such_path", "items.*.price", "<5", false, false},
 		{"no_such_place", "items.7.quantity", "<5", false, false},
 		{"a_bound_on_a_text", "city", ">5", false, false},
+		{"a_number_written_otherwise", "n", "5", true, true},
+		{"a_number_meant_as_it_is", "n", "=5.0", true, true},
+		{"another_number", "n", "50", false, false},
+		{"a_large_number", "big", "9007199254740993.0", true, true},
+		{"one_beside_a_large_number", "big", "9007199254740992", false, false},
+		{"a_number_below_nothing", "less", "-5e-1", true, true},
+		{"a_text_is_no_number", "city", "5", false, false},
 		{"a_truth", "exact", "true", true, true},
 		{"meant_as_it_is", "note", "==*>5", true, true},
 		{"a_list_is_no_value", "items", "*", false, false},

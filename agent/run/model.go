@@ -67,7 +67,7 @@ func (r *round) converse(ctx context.Context, last bool) error {
 	case err != nil:
 		return r.abandon(ctx, answer, err)
 	case !answer.Complete:
-		return r.abandon(ctx, answer, noAnswer("the answer of the model %s was cut off (%s)", answer.Model, answer.Finish))
+		return r.abandon(ctx, answer, unfinished(answer))
 	case answer.Text == "" && len(answer.Calls) == 0:
 		return r.abandon(ctx, answer, noAnswer("the model %s gave no answer", answer.Model))
 	}
@@ -77,6 +77,17 @@ func (r *round) converse(ctx context.Context, last bool) error {
 // noAnswer is the error of an answer that came without an error, and is none.
 func noAnswer(format string, args ...any) error {
 	return &agent.ModelError{Class: agent.Upstream, Err: fault.New(fault.Unavailable, format, args...)}
+}
+
+// unfinished is the error of an answer that its endpoint ended early, and says why.
+func unfinished(a agent.Answer) error {
+	switch a.Finish {
+	case "length":
+		return noAnswer("the answer of the model %s was cut off: it is longer than the endpoint allows (length)", a.Model)
+	case "content_filter":
+		return noAnswer("the answer of the model %s was withheld by the endpoint's filter (content_filter)", a.Model)
+	}
+	return noAnswer("the answer of the model %s was cut off (%s)", a.Model, a.Finish)
 }
 
 // silentEnd is said for a model that says nothing in its last round; the finish reason names the bound.

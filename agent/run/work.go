@@ -6,7 +6,7 @@ import (
 )
 
 // Work is what one worker does on a run: steps, until the run ends or waits, or the worker is told to give it up.
-// What is put around it sees neither the journal nor the store, so it cannot change what the model is told.
+// What is put around it sees neither the journal nor the store.
 type Work func(ctx context.Context, runID string) error
 
 // recovered keeps a bug in one run from ending the others.

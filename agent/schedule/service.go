@@ -29,6 +29,8 @@ type Service struct {
 	wake chan struct{}
 	stop context.CancelFunc
 	done sync.WaitGroup
+
+	looked time.Time // when the worker last looked at what is due; only it reads this
 }
 
 // New makes the service; Start sets it going.
@@ -62,7 +64,7 @@ func (s *Service) Create(ctx context.Context, userID string, d Draft) (Schedule,
 	return out, nil
 }
 
-// Change changes a schedule. Its next due time is counted anew from now.
+// Change changes a schedule. Its next due time is counted anew from now if what it depends on changed.
 func (s *Service) Change(ctx context.Context, userID, id string, d Draft) (Schedule, error) {
 	out, err := s.deps.Store.Schedule(ctx, userID, id)
 	if err != nil {
@@ -79,13 +81,14 @@ func (s *Service) Change(ctx context.Context, userID, id string, d Draft) (Sched
 }
 
 func (s *Service) apply(out *Schedule, d Draft, now time.Time) error {
+	before := *out
 	take(&out.Name, d.Name)
 	take(&out.Cron, d.Cron)
 	take(&out.TimeZone, d.TimeZone)
 	take(&out.Message, d.Message)
 	take(&out.Conversation, d.Conversation)
 	take(&out.Enabled, d.Enabled)
-	out.UpdatedAt, out.DueAt = now, time.Time{}
+	out.UpdatedAt = now
 	clock, err := parse(out.Cron, out.TimeZone)
 	switch {
 	case err != nil:
@@ -97,7 +100,10 @@ func (s *Service) apply(out *Schedule, d Draft, now time.Time) error {
 	case out.Conversation != Keep && out.Conversation != Fresh:
 		return fault.New(fault.Invalid, "conversation must be keep or fresh")
 	}
-	if out.Enabled {
+	switch {
+	case !out.Enabled:
+		out.DueAt = time.Time{}
+	case out.DueAt.IsZero() || out.Cron != before.Cron || out.TimeZone != before.TimeZone:
 		out.DueAt = clock.next(now)
 	}
 	return nil

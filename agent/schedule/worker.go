@@ -30,6 +30,7 @@ const (
 // Start begins to look for due times. The work outlives the call and ends with Stop.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.looked = time.Time{}
 	s.done.Go(func() { s.work(ctx) })
 }
 
@@ -73,40 +74,79 @@ func (s *Service) look(ctx context.Context) time.Duration {
 	return wait
 }
 
+// makeDue makes what is due. What cannot be made of one schedule is tried again, and keeps no other one waiting.
 func (s *Service) makeDue(ctx context.Context) (time.Duration, error) {
+	if err := s.recount(ctx); err != nil {
+		return 0, err
+	}
 	due, err := s.deps.Store.DueSchedules(ctx, s.now())
 	if err != nil {
 		return 0, err
 	}
+	var failed []error
 	for _, sch := range due {
-		if err := s.claim(ctx, sch); err != nil {
-			return 0, err
-		}
+		failed = append(failed, s.claim(ctx, sch))
 	}
 	open, err := s.deps.Store.OpenFires(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for _, f := range open {
-		if _, err := s.begin(ctx, f); err != nil {
-			return 0, err
-		}
+		_, err := s.begin(ctx, f)
+		failed = append(failed, err)
 	}
 	next, err := s.deps.Store.NextDue(ctx)
-	if err != nil || next.IsZero() {
+	failed = append(failed, err)
+	if err := errors.Join(failed...); err != nil || next.IsZero() {
 		return longestSleep, err
 	}
 	return min(longestSleep, max(0, next.Sub(s.now()))), nil
 }
 
+// recount counts due times anew that lie behind the next one: the clock was ahead when they were counted. That is
+// looked at whenever the clock has gone back, and at the start.
+func (s *Service) recount(ctx context.Context) error {
+	now := s.now()
+	if !now.Before(s.looked) && !s.looked.IsZero() {
+		s.looked = now
+		return nil
+	}
+	all, err := s.deps.Store.DueSchedules(ctx, endOfTime)
+	if err != nil {
+		return err
+	}
+	for _, sch := range all {
+		clock, err := parse(sch.Cron, sch.TimeZone)
+		if err != nil { // told of when it is due
+			continue
+		}
+		if next := clock.next(now); sch.DueAt.After(next) {
+			if _, err := s.deps.Store.ClaimDue(ctx, sch, next, nil); err != nil {
+				return fmt.Errorf("count schedule %s anew: %w", sch.ID, err)
+			}
+		}
+	}
+	s.looked = now
+	return nil
+}
+
+// endOfTime is later than any due time.
+var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // claim takes the due times of a schedule that have come: the newest one within the grace runs, older ones were
-// missed. So however many there are, one run is made of them.
+// missed. So however many there are, one run is made of them. A schedule whose clock cannot be read any more, such as
+// one in a time zone that this machine does not know, is due no more, and its fires say why.
 func (s *Service) claim(ctx context.Context, sch Schedule) error {
+	now := s.now()
 	clock, err := parse(sch.Cron, sch.TimeZone)
 	if err != nil {
-		return fmt.Errorf("schedule %s: %w", sch.ID, err)
+		broken := fireOf(sch, sch.DueAt, now)
+		broken.Status, broken.Reason = Missed, text.Clip("its clock cannot be read: "+fault.MessageOf(err), 200)
+		if _, err := s.deps.Store.ClaimDue(ctx, sch, time.Time{}, []Fire{broken}); err != nil {
+			return fmt.Errorf("stop schedule %s: %w", sch.ID, err)
+		}
+		return nil
 	}
-	now := s.now()
 	latest, fires := newest(clock, sch.DueAt, now), []Fire(nil)
 	if sch.DueAt.Before(latest) || latest.IsZero() {
 		missed := fireOf(sch, sch.DueAt, now)
@@ -158,8 +198,11 @@ func (s *Service) begin(ctx context.Context, f Fire) (Fire, error) {
 		f.Status, f.Reason = Skipped, "a question of its conversation was open: "+open.Confirmation.ID
 	case err != nil && fault.CodeOf(err) == fault.Conflict:
 		f.Status, f.Reason = Skipped, text.Clip(fault.MessageOf(err), 200)
-	case err != nil:
+	case err != nil && s.now().Sub(f.At) < Grace: // it may be possible soon
 		return f, fmt.Errorf("start the run of %s: %w", name, err)
+	case err != nil:
+		flow.Log(ctx).Error().Err(err).Str("fire", name).Msg("the run of a schedule cannot be made")
+		f.Status, f.Reason = Skipped, "its run could not be made: "+text.Clip(fault.MessageOf(err), 150)
 	default:
 		f.Status, f.RunID = Started, r.ID
 		s.deps.Runner.Begin(r.ID)

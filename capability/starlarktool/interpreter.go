@@ -106,7 +106,9 @@ func explain(err error) *Error {
 	if errors.As(err, &unresolved) && len(unresolved) > 0 {
 		return &Error{unresolved[0].Msg, int(unresolved[0].Pos.Line)}
 	}
-	out := &Error{Message: err.Error()}
+	var message strings.Builder
+	appendUpTo(&message, err.Error())
+	out := &Error{Message: message.String()}
 	var broke *starlark.EvalError
 	if errors.As(err, &broke) {
 		for i := range broke.CallStack { // from the innermost on

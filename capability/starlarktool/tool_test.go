@@ -124,3 +124,12 @@ func TestTime(t *testing.T) {
 		t.Errorf("got %+v, want it ended", out)
 	}
 }
+
+// What a program fails with is bounded as what it prints is.
+func TestALongErrorIsCut(t *testing.T) {
+	t.Parallel()
+	out, err := play(t, t.Context(), "fail('x' * 20000000)")
+	if err != nil || out.Error == nil || len(out.Error.Message) > starlarktool.MaxOutput {
+		t.Errorf("got %+v, %v, want a message of at most %d bytes", out.Error.Line, err, starlarktool.MaxOutput)
+	}
+}

@@ -9,7 +9,7 @@ import { auditAddress, queryOf, runAddress, threadAddress } from './place.js';
 import { Mark, pretty, tone, toolLabel } from './toolcard.js';
 
 const statuses = ['SUCCESS', 'FAILED', 'DENIED', 'INVALID', 'TIMED_OUT', 'CANCELLED', 'REFUSED', 'INDETERMINATE'];
-const stages = ['resolve', 'validate', 'policy', 'idempotency', 'prepare', 'confirm', 'attempt', 'receipt'];
+const stages = ['resolve', 'validate', 'policy', 'idempotency', 'prepare', 'confirm', 'attempt', 'answer', 'receipt'];
 
 export function AuditView({ place, tools, version }) {
   const { runId = '', capability = '', status = '', stage = '' } = place.query;

@@ -311,6 +311,9 @@ export default {
   'audit.invocation': 'Invocation',
   'source.model': 'The model',
   'source.order': 'The order’s own steps',
+  'source.client': 'Your application',
+  'source.external': 'Another system',
+  'source.engine': 'The program',
   'stage.resolve': 'Resolve',
   'stage.validate': 'Validate',
   'stage.policy': 'Policy',
@@ -318,6 +321,7 @@ export default {
   'stage.prepare': 'Prepare',
   'stage.confirm': 'Confirm',
   'stage.attempt': 'Attempt',
+  'stage.answer': 'Answer',
   'stage.receipt': 'Receipt',
 
   'run.loading': 'Reading the run…',

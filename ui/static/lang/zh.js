@@ -311,6 +311,9 @@ export default {
   'audit.invocation': '调用编号',
   'source.model': '模型',
   'source.order': '订单流程',
+  'source.client': '您的应用',
+  'source.external': '外部系统',
+  'source.engine': '程序',
   'stage.resolve': '查找',
   'stage.validate': '校验',
   'stage.policy': '策略',
@@ -318,6 +321,7 @@ export default {
   'stage.prepare': '准备',
   'stage.confirm': '确认',
   'stage.attempt': '执行',
+  'stage.answer': '答复',
   'stage.receipt': '回执',
 
   'run.loading': '正在读取运行过程…',
