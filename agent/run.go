@@ -71,6 +71,7 @@ const (
 	MaxCalls      FinishReason = "max_calls"
 	RepeatedCalls FinishReason = "repeated_calls"
 	OutOfTime     FinishReason = "out_of_time"
+	MaxTellings   FinishReason = "max_tellings"
 	ByUser        FinishReason = "cancelled_by_user"
 	ClientLeft    FinishReason = "client_left"
 	Restarted     FinishReason = "restarted"

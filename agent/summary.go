@@ -21,6 +21,8 @@ type Past struct {
 	Messages []Message // oldest first, tool results in their places
 	Reported int64     // tokens of the newest prompt as its endpoint counted them; 0: not known
 	Guessed  int64     // tokens of the same prompt as they were estimated
+
+	GoesOn map[string]string // of a run that goes on from answers of a client: the run that it continues
 }
 
 // The ways to make a prompt shorter.

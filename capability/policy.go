@@ -27,6 +27,16 @@ const (
 	ModeUnattended Mode = "unattended" // nobody is there to be asked: what would ask is denied
 )
 
+// Stricter gives the mode that lets less through.
+func Stricter(a, b Mode) Mode {
+	for _, m := range []Mode{ModeExplore, ModeUnattended} {
+		if a == m || b == m {
+			return m
+		}
+	}
+	return ModeDefault
+}
+
 // Rule is one line of the policy, from the configuration, or a person's grant.
 type Rule struct {
 	Capability string            // a name; * stands for any characters

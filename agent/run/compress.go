@@ -22,7 +22,7 @@ func (r *round) fitted(ctx context.Context, last bool) (agent.Prompt, error) {
 		d.limits = limitsOf(r.size)
 		d.bound()
 	}
-	for d.count() > d.limits.line && len(d.runs) > 0 {
+	for d.count() > d.limits.line && len(d.turns) > 0 {
 		if err := r.compress(ctx, d); err != nil {
 			return agent.Prompt{}, err
 		}
@@ -45,7 +45,7 @@ func (r *round) fitted(ctx context.Context, last bool) (agent.Prompt, error) {
 // holds for this prompt only: the messages are there, and the next prompt tries again.
 func (r *round) compress(ctx context.Context, d *draft) error {
 	before, n := d.count(), d.oldest()
-	old := d.runs[:n]
+	old := d.turns[:n]
 	asked := summaryAsk{}
 	if !d.silent {
 		asked = r.summarise(ctx, d, old)
@@ -53,7 +53,7 @@ func (r *round) compress(ctx context.Context, d *draft) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("compress the context: %w", context.Cause(ctx))
 	}
-	d.runs = d.runs[n:]
+	d.turns = d.turns[n:]
 	done := agent.CompressedData{How: agent.Truncated, Before: before, Messages: countAll(old)}
 	if asked.text != "" && asked.err == nil {
 		d.summary, done.How = asked.text, agent.Summarised
@@ -66,7 +66,7 @@ func (r *round) compress(ctx context.Context, d *draft) error {
 	done.After = d.count()
 	newest := old[len(old)-1]
 	return r.recordCompression(ctx, done, asked, agent.Summary{
-		RunID: r.j.Run.ID, Covers: newest[0].RunID, Text: asked.text, Messages: done.Messages, Before: before, After: done.After,
+		RunID: r.j.Run.ID, Covers: newest[len(newest)-1].RunID, Text: asked.text, Messages: done.Messages, Before: before, After: done.After,
 	})
 }
 
@@ -111,7 +111,7 @@ func (r *round) compressionRecord(ctx context.Context, done agent.CompressedData
 	}
 }
 
-func countAll(runs [][]agent.Message) int {
+func countAll(runs []turn) int {
 	n := 0
 	for _, r := range runs {
 		n += len(r)
@@ -120,14 +120,15 @@ func countAll(runs [][]agent.Message) int {
 }
 
 // callFitted asks the model with a prompt that fits. When the endpoint finds it too long all the same, the model
-// takes less than it is said to: it is asked once more with less, and what it then took counts from now on.
+// takes less than it is said to: it is asked once more with less, and what it then took counts from now on. Once a
+// piece of an answer was shown nothing is asked again.
 func (r *round) callFitted(ctx context.Context, last bool) (agent.Answer, error) {
 	p, err := r.fitted(ctx, last)
 	if err != nil {
 		return agent.Answer{}, err
 	}
 	answer, refusal := r.call(ctx, p)
-	if !tooLong(refusal) {
+	if !tooLong(refusal) || r.s.live.text(r.j.Run.ID, r.messageID) != "" {
 		return answer, refusal
 	}
 	refused := r.step(answer, r.s.deps.Now())
@@ -135,14 +136,14 @@ func (r *round) callFitted(ctx context.Context, last bool) (agent.Answer, error)
 	if err := r.s.append(ctx, refused); err != nil {
 		return agent.Answer{}, err
 	}
-	r.size = min(r.s.size(), r.guessed*3/4)
+	r.size = min(r.s.size(r.j.Run), r.guessed*3/4)
 	if p, err = r.fitted(ctx, last); tooLong(err) {
 		return answer, refusal
 	} else if err != nil {
 		return agent.Answer{}, err
 	}
 	if answer, err = r.call(ctx, p); err == nil {
-		r.s.learned.Store(int64(r.size))
+		r.s.learned.keep(r.j.Run, r.size)
 	}
 	return answer, err
 }

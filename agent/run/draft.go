@@ -18,33 +18,93 @@ type draft struct {
 	zone   *time.Location
 
 	instructions string
-	summary      string            // of what is older than runs
-	runs         [][]agent.Message // earlier successful runs, whole each
-	now          []agent.Message   // this run
-	shown        []agent.Message   // this run, as short as it must be
+	summary      string          // of what is older than turns
+	turns        []turn          // earlier ones, of successful runs, whole each
+	now          []agent.Message // this run, and those that it continues
+	shown        []agent.Message // this run, as short as it must be
 	hints        []string
 	tools        []capability.Definition
 	reader       []capability.Definition // ReadResult, offered where something was cut
 	silent       bool                    // no summary could be had
 }
 
-// byRun groups a history. A summary takes in whole runs, so a call always stays with its results.
-func byRun(history []agent.Message) [][]agent.Message {
-	var out [][]agent.Message
+// turn is what was said from one message of a person to the next: a run, and those that go on from it with answers of a
+// client. What came between them belongs to it.
+type turn []agent.Message
+
+// read takes in the past and this run's own messages. What a client answered is what a run that goes on from there is
+// about, so those that it continues are part of it. What was thought aloud in earlier turns is no part of the talk.
+func (d *draft) read(past agent.Past, continues string, now []agent.Message) {
+	d.turns, d.now = turnsOf(fromFirstTurn(paired(past.Messages)), past.GoesOn), now
+	if at := turnWith(d.turns, continues); at < len(d.turns) {
+		d.now = append(slices.Concat(d.turns[at:]...), now...)
+		d.turns = d.turns[:at]
+	}
+	for _, t := range d.turns {
+		for i := range t {
+			t[i].Reasoning = ""
+		}
+	}
+}
+
+// turnsOf groups a history. A summary takes in whole turns, so a call always stays with its results.
+func turnsOf(history []agent.Message, goesOn map[string]string) []turn {
+	var out []turn
 	for i, m := range history {
 		if i == 0 || m.RunID != history[i-1].RunID {
-			out = append(out, nil)
+			at := turnWith(out, goesOn[m.RunID])
+			out = append(out[:at], slices.Concat(out[at:]...))
 		}
-		m.Reasoning = "" // what was thought aloud in an earlier turn is no part of the talk
-		out[len(out)-1] = append(out[len(out)-1], m)
+		last := len(out) - 1
+		out[last] = append(out[last], m)
 	}
 	return out
 }
 
-// bound cuts each tool result to the size that one may have.
+// turnWith finds the turn that a run is part of, or the place of the next one.
+func turnWith(turns []turn, runID string) int {
+	i := slices.IndexFunc(turns, func(t turn) bool {
+		return runID != "" && slices.ContainsFunc(t, func(m agent.Message) bool { return m.RunID == runID })
+	})
+	if i < 0 {
+		return len(turns)
+	}
+	return i
+}
+
+// waiting is what a prompt says of a call that somebody outside makes and that has no result yet (design, section 4: calls
+// and results are paired on every prompt).
+const waiting = `{"status":"INPUT_REQUIRED","note":"whoever runs this tool has not answered yet; do not call it again for that"}`
+
+// paired gives every call of a history a result, straight behind the answer that asked and in the order of its calls.
+func paired(history []agent.Message) []agent.Message {
+	var out []agent.Message
+	for i := 0; i < len(history); {
+		asked, end := history[i], i+1
+		for end < len(history) && history[end].Role == agent.Tool {
+			end++
+		}
+		results := history[i+1 : end]
+		out = append(out, asked)
+		for _, c := range asked.Calls {
+			at := slices.IndexFunc(results, func(m agent.Message) bool { return m.ToolCallID == c.ID })
+			if at < 0 {
+				out = append(out, agent.Message{RunID: asked.RunID, Role: agent.Tool, ToolCallID: c.ID, Text: waiting, CreatedAt: asked.CreatedAt})
+				continue
+			}
+			out = append(out, results[at])
+			results = append(slices.Clone(results[:at]), results[at+1:]...)
+		}
+		i = end
+	}
+	return out
+}
+
+// bound cuts each tool result, and a summary that was made for a larger model, to the size that one may have.
 func (d *draft) bound() {
-	for i, r := range d.runs {
-		d.runs[i] = cutResults(r, d.limits.result)
+	d.summary = clipTokens(d.summary, d.limits.summary)
+	for i, r := range d.turns {
+		d.turns[i] = cutResults(r, d.limits.result)
 	}
 	d.shown = cutResults(d.now, d.limits.result)
 }
@@ -57,7 +117,7 @@ func (d *draft) prompt() agent.Prompt {
 	if d.summary != "" {
 		messages = append(messages, agent.Message{Role: agent.Hint, Text: summaryHead + d.summary})
 	}
-	for _, r := range d.runs {
+	for _, r := range d.turns {
 		messages = append(messages, r...)
 	}
 	messages = addHints(asTurns(append(messages, d.shown...), d.zone), d.hints)
@@ -74,21 +134,21 @@ func (d *draft) count() int { return d.scaled(d.guess()) }
 
 func (d *draft) scaled(tokens int) int { return int(math.Ceil(float64(tokens) * d.factor)) }
 
-// oldest says how many of the runs give way: all but the newest within the reserve, at least that one; when
+// oldest says how many of the turns give way: all but the newest within the reserve, at least that one; when
 // there are no others, all.
 func (d *draft) oldest() int {
 	keep, used := 0, 0
-	for i := len(d.runs) - 1; i >= 0; i-- {
-		used += d.scaled(tokensOfAll(d.runs[i]))
+	for i := len(d.turns) - 1; i >= 0; i-- {
+		used += d.scaled(tokensOfAll(d.turns[i]))
 		if keep > 0 && used > d.limits.reserve {
 			break
 		}
 		keep++
 	}
-	if keep == len(d.runs) {
+	if keep == len(d.turns) {
 		return keep
 	}
-	return len(d.runs) - keep
+	return len(d.turns) - keep
 }
 
 // shorten makes this run's own part fit: its results first, the oldest before the newer ones, then what its
@@ -130,7 +190,8 @@ func shortMessage(m agent.Message) agent.Message {
 	return m
 }
 
-// dropRound takes the oldest round of this run away, with its results. The newest one stays.
+// dropRound takes the oldest round of this run away, with its results. The newest one stays, and so does what was told
+// between them.
 func (d *draft) dropRound() bool {
 	is := func(m agent.Message) bool { return m.Role == agent.Assistant }
 	first := slices.IndexFunc(d.shown, is)
@@ -141,6 +202,12 @@ func (d *draft) dropRound() bool {
 	if second < 0 {
 		return false
 	}
-	d.shown = slices.Delete(slices.Clone(d.shown), first, first+1+second)
+	var kept []agent.Message
+	for i, m := range d.shown {
+		if i < first || i > first+second || m.Role == agent.Hint || m.Role == agent.User {
+			kept = append(kept, m)
+		}
+	}
+	d.shown = kept
 	return true
 }

@@ -20,11 +20,14 @@ func randomText(r *rand.Rand) string {
 	return strings.Repeat(word, n/len(word)+1)
 }
 
-// randomRun makes the messages of a run: what a person said, and rounds with calls and results, some of which are
-// missing; a hint may stand anywhere between rounds.
-func randomRun(r *rand.Rand, id string, open bool) []agent.Message {
+// randomRun makes the messages of a run: what a person said, unless it goes on from an earlier run, and rounds with calls
+// and results, some of which are missing; a hint may stand anywhere between rounds. One that is open has no answer yet.
+func randomRun(r *rand.Rand, id string, goesOn, open bool) []agent.Message {
 	at := time.Unix(1_800_000_000, 0)
-	out := []agent.Message{{Role: agent.User, RunID: id, Text: "ask " + clipTokens(randomText(r), 500), CreatedAt: at}}
+	var out []agent.Message
+	if !goesOn {
+		out = append(out, agent.Message{Role: agent.User, RunID: id, Text: "ask " + clipTokens(randomText(r), 500), CreatedAt: at})
+	}
 	for round := range r.IntN(5) {
 		if r.IntN(3) == 0 {
 			out = append(out, agent.Message{Role: agent.Hint, RunID: id, Text: randomText(r)})
@@ -36,6 +39,9 @@ func randomRun(r *rand.Rand, id string, open bool) []agent.Message {
 		}
 		out = append(out, m)
 		for _, c := range m.Calls {
+			if !open && r.IntN(8) == 0 {
+				continue // somebody outside has not answered
+			}
 			out = append(out, agent.Message{ID: "inv-" + c.ID, Role: agent.Tool, RunID: id, ToolCallID: c.ID, Text: randomText(r)})
 		}
 	}
@@ -90,8 +96,8 @@ func answeredAtOnce(t *testing.T, messages []agent.Message) {
 
 // fitWithout makes a draft fit as a round does, with a model that gives no summaries, or short ones.
 func fitWithout(d *draft, summary string) {
-	for d.count() > d.limits.line && len(d.runs) > 0 {
-		d.runs, d.summary = d.runs[d.oldest():], summary
+	for d.count() > d.limits.line && len(d.turns) > 0 {
+		d.turns, d.summary = d.turns[d.oldest():], summary
 	}
 	d.shorten()
 }
@@ -103,11 +109,19 @@ func draftOf(r *rand.Rand, size int) *draft {
 		reader: []capability.Definition{{Name: ReadResult, Description: "reads on", InputSchema: json.RawMessage(`{"type":"object"}`)}},
 		hints:  []string{lastRoundHint},
 	}
-	var history []agent.Message
+	past, before := agent.Past{GoesOn: map[string]string{}}, ""
 	for n := range r.IntN(12) {
-		history = append(history, randomRun(r, fmt.Sprintf("run-%d", n), false)...)
+		id, goesOn := fmt.Sprintf("run-%d", n), before != "" && r.IntN(3) == 0
+		if goesOn {
+			past.GoesOn[id] = before
+		}
+		past.Messages = append(past.Messages, randomRun(r, id, goesOn, r.IntN(4) == 0)...)
+		before = id
 	}
-	d.runs, d.now = byRun(history), randomRun(r, "now", true)
+	if r.IntN(2) == 0 {
+		before = ""
+	}
+	d.read(past, before, randomRun(r, "now", before != "", true))
 	d.bound()
 	return d
 }

@@ -1,6 +1,10 @@
 package run
 
-import "agentmesh/agent"
+import (
+	"sync"
+
+	"agentmesh/agent"
+)
 
 // HistoryLimit is how many messages of earlier runs are read for a prompt, beside a summary. The context size
 // bounds it long before.
@@ -33,13 +37,40 @@ func limitsOf(size int) limits {
 	}
 }
 
-// size is the context size of the model, or what its endpoint was seen to take.
-func (s *Service) size() int {
+// size is the context size of the model, or what its endpoint was seen to take of a run's conversation.
+func (s *Service) size(r agent.Run) int {
 	size := s.deps.Model.ContextSize()
-	if learned := int(s.learned.Load()); learned > 0 {
+	if learned := s.learned.size(r); learned > 0 {
 		return min(size, learned)
 	}
 	return size
+}
+
+// learned remembers of conversations how many tokens the endpoint takes, where that is less than it should. It is kept
+// for each of them: what one endpoint says of one prompt makes nobody else's prompts shorter.
+type learned struct {
+	mu    sync.Mutex
+	sizes map[conversation]int
+}
+
+type conversation struct{ userID, threadID string }
+
+// maxLearned bounds of how many conversations that is remembered; beyond it, it is learned anew.
+const maxLearned = 10_000
+
+func (l *learned) size(r agent.Run) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sizes[conversation{r.UserID, r.ThreadID}]
+}
+
+func (l *learned) keep(r agent.Run, size int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sizes == nil || len(l.sizes) >= maxLearned {
+		l.sizes = map[conversation]int{}
+	}
+	l.sizes[conversation{r.UserID, r.ThreadID}] = size
 }
 
 // factor says how much larger prompts of a conversation are than the estimate, by what the endpoint counted in

@@ -174,7 +174,7 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 		return false, err
 	}
 	s.active.leased(w, *lease, asked)
-	return true, first.converse(ctx, false)
+	return true, first.converse(ctx, bound(j, s.config.Bounds, 0) != "")
 }
 
 func ids(routed []agent.RoutedSkill) []string {

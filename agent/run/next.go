@@ -11,15 +11,16 @@ import (
 
 // Bounds end a run that would not end by itself (design, section 4).
 type Bounds struct {
-	Rounds  int           // model rounds
-	Calls   int           // calls of capabilities
-	Repeats int           // identical calls in a row: this one is refused with words, the next ends the run
-	Active  time.Duration // working time; waiting for a person does not count
+	Rounds   int           // model rounds
+	Calls    int           // calls of capabilities
+	Repeats  int           // identical calls in a row: this one is refused with words, the next ends the run
+	Active   time.Duration // working time; waiting for a person does not count
+	Tellings int           // runs in a row that only tell of ended tasks, with nobody saying anything: the last one gets no tools
 }
 
 // DefaultBounds are the values of design section 10.
 func DefaultBounds() Bounds {
-	return Bounds{Rounds: 12, Calls: 40, Repeats: 3, Active: 10 * time.Minute}
+	return Bounds{Rounds: 12, Calls: 40, Repeats: 3, Active: 10 * time.Minute, Tellings: 5}
 }
 
 // action is what a run does next.
@@ -56,7 +57,7 @@ func nextStep(j agent.Journal, b Bounds) next {
 	}
 	answers := answersOf(j)
 	if len(answers) == 0 {
-		return next{do: actModel}
+		return next{do: actModel, last: bound(j, b, 0) != ""}
 	}
 	if len(answers[len(answers)-1].Calls) == 0 {
 		return next{do: actFinish, status: agent.Succeeded, reason: finishOf(j, b, len(answers)-1)}
@@ -101,10 +102,8 @@ func pendingCalls(j agent.Journal, round int) (todo []agent.Invocation, asking b
 // finishOf gives the finish reason of a run whose last answer has no calls: the bound that forced that
 // answer, or none.
 func finishOf(j agent.Journal, b Bounds, roundsBefore int) agent.FinishReason {
-	if roundsBefore > 0 {
-		if reason := bound(j, b, roundsBefore); reason != "" {
-			return reason
-		}
+	if reason := bound(j, b, roundsBefore); reason != "" {
+		return reason
 	}
 	return agent.Completed
 }
@@ -120,6 +119,8 @@ func bound(j agent.Journal, b Bounds, rounds int) agent.FinishReason {
 		return agent.RepeatedCalls
 	case j.Run.Active >= b.Active:
 		return agent.OutOfTime
+	case b.Tellings > 0 && j.Tellings >= b.Tellings:
+		return agent.MaxTellings
 	}
 	return ""
 }

@@ -95,9 +95,10 @@ func (s *Service) draft(ctx context.Context, j agent.Journal, last bool) (*draft
 		return nil, fmt.Errorf("build prompt: %w", err)
 	}
 	d := &draft{
-		limits: limitsOf(s.size()), factor: factor(past), zone: s.config.Zone, instructions: instructions(j.Run, on, off),
-		summary: past.Summary.Text, runs: byRun(fromFirstTurn(past.Messages)), now: current(j), hints: hints,
+		limits: limitsOf(s.size(j.Run)), factor: factor(past), zone: s.config.Zone, instructions: instructions(j.Run, on, off),
+		summary: past.Summary.Text, hints: hints,
 	}
+	d.read(past, j.Run.Continues, current(j))
 	d.bound()
 	if !last {
 		d.tools = append(slices.Clone(s.deps.Registry.Toolkit(j.Run.Tools).Definitions()), clientTools(j.Run)...)

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"agentmesh/agent"
@@ -65,7 +64,7 @@ type Service struct {
 	live    *live
 	seen    seen
 	expiry  chan struct{}
-	learned atomic.Int64 // context size that the model's endpoint takes, where it is less than it should; 0: not known
+	learned learned
 }
 
 // New makes the engine; Start sets it going.

@@ -30,7 +30,7 @@ type summaryAsk struct {
 
 // summarise asks the model for a summary of runs, on top of the older one. It is a call of its own, without
 // tools, and counts like any other.
-func (r *round) summarise(ctx context.Context, d *draft, runs [][]agent.Message) summaryAsk {
+func (r *round) summarise(ctx context.Context, d *draft, runs []turn) summaryAsk {
 	var lines []string
 	for _, messages := range runs {
 		lines = append(lines, retell(messages, d.zone)...)

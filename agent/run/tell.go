@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/flow"
@@ -69,9 +70,12 @@ func (s *Service) tell(ctx context.Context, userID, threadID string) {
 		return
 	}
 	id := s.deps.NewID("run")
-	err = s.deps.Store.CreateTelling(ctx, agent.Run{
+	telling := agent.Run{
 		ID: id, ClientRunID: id, UserID: userID, ThreadID: threadID, TraceID: untold[0].TraceID, Origin: agent.ByTask, CreatedAt: s.deps.Now(),
-	})
+	}
+	if err = s.likeTheirs(ctx, &telling, untold); err == nil {
+		err = s.deps.Store.CreateTelling(ctx, telling)
+	}
 	switch {
 	case errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrStale):
 	case err != nil: // looked for again with the next heartbeat
@@ -79,6 +83,22 @@ func (s *Service) tell(ctx context.Context, userID, threadID string) {
 	default:
 		s.active.schedule(id)
 	}
+}
+
+// likeTheirs gives a run that tells of tasks the mode of the runs that they are from, the strictest of them: what may
+// only read, or is unattended, is so to the end.
+func (s *Service) likeTheirs(ctx context.Context, telling *agent.Run, tasks []agent.Task) error {
+	for _, t := range tasks {
+		r, err := s.deps.Store.Run(ctx, t.UserID, t.RunID)
+		switch {
+		case errors.Is(err, agent.ErrNotFound): // pruned
+			continue
+		case err != nil:
+			return fmt.Errorf("load the run of task %s: %w", t.ID, err)
+		}
+		telling.Mode, telling.Modern = capability.Stricter(telling.Mode, r.Mode), r.Modern
+	}
+	return nil
 }
 
 // tellAll has all conversations told of what nobody has told them: a process ended between an outcome and the telling.

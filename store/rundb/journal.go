@@ -272,6 +272,14 @@ func (db *DB) Journal(ctx context.Context, runID string) (agent.Journal, error) 
 	if err != nil {
 		return agent.Journal{}, fmt.Errorf("read confirmations: %w", err)
 	}
-	j.Untold, err = untold(ctx, tx, j.Run.UserID, j.Run.ThreadID)
-	return j, err
+	if j.Untold, err = untold(ctx, tx, j.Run.UserID, j.Run.ThreadID); err != nil || j.Run.Origin != agent.ByTask {
+		return j, err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM runs r JOIN runs this ON this.user_id = r.user_id AND this.thread_id = r.thread_id
+		WHERE this.id = ?1 AND r.n <= this.n AND r.n > (SELECT coalesce(max(o.n), 0) FROM runs o
+			WHERE o.user_id = this.user_id AND o.thread_id = this.thread_id AND o.n < this.n AND o.origin != 'task')`, runID).Scan(&j.Tellings)
+	if err != nil {
+		return j, fmt.Errorf("count the runs that tell of tasks: %w", err)
+	}
+	return j, nil
 }

@@ -34,11 +34,29 @@ func (db *DB) Past(ctx context.Context, userID, threadID string, limit int) (age
 	if out.Messages, err = db.withResults(ctx, newest); err != nil {
 		return out, err
 	}
+	if out.GoesOn, err = db.goesOn(ctx, userID, threadID, covers); err != nil {
+		return out, err
+	}
 	err = db.Read().QueryRowContext(ctx, `SELECT c.input_tokens, c.estimated_tokens FROM runs r JOIN model_calls c ON c.run_n = r.n
 		WHERE r.user_id = ? AND r.thread_id = ? AND c.input_tokens > 0 AND c.estimated_tokens > 0
 		ORDER BY r.n DESC, c.started_at DESC LIMIT 1`, userID, threadID).Scan(&out.Reported, &out.Guessed)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return out, fmt.Errorf("read usage: %w", err)
+	}
+	return out, nil
+}
+
+// goesOn tells which runs of a conversation, after a place, continue which.
+func (db *DB) goesOn(ctx context.Context, userID, threadID string, after int64) (map[string]string, error) {
+	type link struct{ run, before string }
+	links, err := collect(ctx, db.Read(), func(row scanner) (l link, err error) { return l, row.Scan(&l.run, &l.before) },
+		`SELECT id, continues FROM runs WHERE user_id = ? AND thread_id = ? AND n > ? AND continues != ''`, userID, threadID, after)
+	if err != nil {
+		return nil, fmt.Errorf("read which runs go on: %w", err)
+	}
+	out := map[string]string{}
+	for _, l := range links {
+		out[l.run] = l.before
 	}
 	return out, nil
 }

@@ -125,9 +125,9 @@ func (db *DB) EndTask(ctx context.Context, e agent.TaskEnd) error {
 // endTask is the compare-and-set. It gives the number of the task's run.
 func endTask(ctx context.Context, tx *store.Tx, e agent.TaskEnd) (runN int64, err error) {
 	err = tx.QueryRowContext(ctx, `UPDATE tasks SET state = ?, ended_at = ?, owner = '', lease_until = 0, delivered_run =
-			CASE WHEN ? = 'CANCELLED' AND substr(cancel_reason, 1, 4) = ? THEN (SELECT id FROM runs WHERE n = run_n) ELSE '' END
+			CASE WHEN ? = 'CANCELLED' AND cancel_reason = ? THEN (SELECT id FROM runs WHERE n = run_n) ELSE '' END
 		WHERE id = ? AND epoch = ? AND ended_at = 0 RETURNING run_n`,
-		e.Status, stamp(e.At), e.Status, runStopped, e.Lease.ID, e.Lease.Epoch).Scan(&runN)
+		e.Status, stamp(e.At), e.Status, runStopped+agent.ByUser, e.Lease.ID, e.Lease.Epoch).Scan(&runN)
 	if err != nil {
 		if errors.Is(notFound(err), agent.ErrNotFound) {
 			return 0, agent.ErrStale

@@ -353,6 +353,7 @@ export default {
   'run.finish.max_calls': 'the limit of calls was reached',
   'run.finish.repeated_calls': 'the same call was repeated',
   'run.finish.out_of_time': 'the time was up',
+  'run.finish.max_tellings': 'the limit of reports on background work in a row was reached',
   'run.finish.cancelled_by_user': 'you stopped it',
   'run.finish.client_left': 'the client left',
   'run.finish.restarted': 'the server restarted',

@@ -353,6 +353,7 @@ export default {
   'run.finish.max_calls': '达到调用次数上限',
   'run.finish.repeated_calls': '重复同样的调用',
   'run.finish.out_of_time': '超过时间上限',
+  'run.finish.max_tellings': '后台任务接连汇报已达上限',
   'run.finish.cancelled_by_user': '被你停止',
   'run.finish.client_left': '客户端已离开',
   'run.finish.restarted': '服务重启',
