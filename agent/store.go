@@ -153,8 +153,8 @@ type RunStore interface {
 
 	// Past gives what a prompt of a conversation is made from, at most limit messages of it.
 	Past(ctx context.Context, userID, threadID string, limit int) (Past, error)
-	// ResultOf gives the result of a call of a conversation, by the id of the invocation or by the newest call with
-	// the model's id for it. ErrNotFound: the conversation has no such result.
+	// ResultOf gives the result of a call of a conversation, in the words that a prompt has of it: by the id of the
+	// invocation or of the client's answer, or by the newest call with the model's id for it. ErrNotFound: the conversation has no such result.
 	ResultOf(ctx context.Context, userID, threadID, id string) ([]byte, error)
 
 	// Confirmation gives one question. ErrNotFound: no such question, or not this user's.

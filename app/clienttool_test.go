@@ -236,3 +236,23 @@ func TestKilledWhileAClientWorks(t *testing.T) {
 		checkSound(t, p)
 	})
 }
+
+// TestClientTools_AnsweredWithAResume: an input that answers an interrupt may bring the client's results as well.
+func TestClientTools_AnsweredWithAResume(t *testing.T) {
+	t.Parallel()
+	m := meshtest.Start(t, meshtest.Options{})
+	said := saying("u1", `帮我订一份水煮牛肉。paint_page {"colour":"red"}`)
+	talk := m.Stream("ann", "/agui", clientInput("t1", "r1", true, said))
+	talk.Rest()
+	call, interrupt := callOf(t, talk.Transcript, "paint_page"), interruptOf(t, talk.Transcript)
+	body := strings.Replace(clientInput("t1", "r2", true, said, answering("tool-1", call, "it is red now")), "{",
+		`{"resume":[{"interruptId":"`+interrupt+`","status":"resolved","payload":{"approved":true}}],`, 1)
+	again := m.Stream("ann", "/agui", body)
+	again.Rest()
+	if last := again.Last(); last.Type != agui.RunFinished || last.Outcome != nil || !strings.Contains(again.Text(), "it is red now") {
+		t.Errorf("said %q, ended with %+v", again.Text(), last)
+	}
+	if list := orders(m, "ann"); len(list) != 1 || list[0].Status != "CONFIRMED" {
+		t.Errorf("got the orders %+v", list)
+	}
+}

@@ -100,7 +100,7 @@ func (w *Writer) outcome(o *Outcome) *Outcome {
 // short makes a smaller event of one that is too long.
 func (e Event) short() Event {
 	e.Metadata = lean(e.Metadata)
-	e.Content, e.Message, e.Code = cut(e.Content, maxPart), cut(e.Message, maxPart), cut(e.Code, maxShort)
+	e.Content, e.Message, e.Code, e.ToolCallName = cut(e.Content, maxPart), cut(e.Message, maxPart), cut(e.Code, maxShort), cut(e.ToolCallName, maxShort)
 	switch e.Type {
 	case Custom:
 		e.Value = leanJSON(e.Value)
@@ -159,21 +159,42 @@ func leanJSON(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// newest shortens what tools gave, and then leaves out the oldest messages, until the rest fits.
+// newest shortens messages, and then leaves out the oldest, until the rest fits. The newest one stays: a snapshot replaces
+// what a client holds.
 func newest(messages []SnapshotMessage) []SnapshotMessage {
-	out := slices.Clone(messages)
+	out := make([]SnapshotMessage, 0, len(messages))
 	size := 0
-	for i, m := range out {
-		if m.Role == string(agent.Tool) {
-			out[i].Content = cut(m.Content, maxShort)
-		}
-		size += out[i].size()
+	for _, m := range messages {
+		m = m.short(maxPart)
+		size += m.size()
+		out = append(out, m)
 	}
-	for len(out) > 0 && size > maxEvent-maxPart {
+	for len(out) > 1 && size > maxEvent-maxPart {
 		size -= out[0].size()
 		out = out[1:]
 	}
+	if len(out) == 1 && size > maxEvent-maxPart {
+		out[0] = out[0].short(maxShort)
+	}
 	return out
+}
+
+// short bounds the parts of a message: what a tool gave tightly, and a text to about n bytes. Arguments that are too long,
+// and calls beyond what fits, are left out.
+func (m SnapshotMessage) short(n int) SnapshotMessage {
+	if m.Role == string(agent.Tool) {
+		n = maxShort
+	}
+	m.Content, m.ToolCallID = cut(m.Content, n), cut(m.ToolCallID, maxShort)
+	m.ToolCalls = slices.Clone(m.ToolCalls[:min(len(m.ToolCalls), maxPart/maxShort)])
+	for i, c := range m.ToolCalls {
+		c.Function.Name = cut(c.Function.Name, maxShort)
+		if len(c.Function.Arguments) > maxShort {
+			c.Function.Arguments = `{"cut":true}`
+		}
+		m.ToolCalls[i] = c
+	}
+	return m
 }
 
 func (m SnapshotMessage) size() int {

@@ -38,11 +38,11 @@ type RunAgentInput struct {
 }
 
 // RunMode is how much the run may do by itself, as the client wishes: mode, or the same in forwardedProps. A client may
-// ask for less than usual, and for nothing else.
+// ask for less than usual, and for nothing else. What else is in forwardedProps is the client's own affair.
 func (in RunAgentInput) RunMode() (capability.Mode, error) {
 	wish := in.Mode
-	if props, ok := in.ForwardedProps.(map[string]any); ok && wish == "" {
-		wish, _ = props["mode"].(string)
+	if props, ok := in.ForwardedProps.(map[string]any); ok && props["mode"] == string(capability.ModeExplore) && wish == "" {
+		wish = string(capability.ModeExplore)
 	}
 	switch mode := capability.Mode(wish); mode {
 	case "", capability.ModeDefault:
@@ -124,18 +124,13 @@ func (in RunAgentInput) Turn() (Turn, error) {
 	if len(in.Messages) == 0 {
 		return Turn{}, fault.New(fault.Invalid, "messages is empty: there is nothing to answer")
 	}
-	var t Turn
 	var err error
-	if t.Answers, err = in.answers(); err != nil {
-		return Turn{}, err
-	}
+	t := Turn{Answers: in.Answers()}
 	switch m := in.Messages[len(in.Messages)-1]; m.Role {
 	case "user":
 		t.Message, err = userMessage(m)
 	case "tool":
-		if len(t.Answers) == 0 {
-			err = fault.New(fault.Invalid, "the last message has the role tool, and names no toolCallId")
-		}
+		_, err = answerOf(m)
 	default:
 		err = fault.New(fault.Invalid, "the last message must have the role user, or tool with a toolCallId, not %q", text.Clip(m.Role, 40))
 	}
@@ -148,24 +143,31 @@ type Turn struct {
 	Answers []agent.CallAnswer
 }
 
-func (in RunAgentInput) answers() ([]agent.CallAnswer, error) {
+// Answers are what an input says of calls of the client's tools. What cannot be read of an old history is left out.
+func (in RunAgentInput) Answers() []agent.CallAnswer {
 	var out []agent.CallAnswer
 	for _, m := range in.Messages {
-		if m.Role != "tool" || m.ToolCallID == "" {
-			continue
+		if a, err := answerOf(m); m.Role == "tool" && err == nil {
+			out = append(out, a)
 		}
-		content, err := textOf(m.Content)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(content)+len(m.Error) > MaxAnswer:
-			return nil, fault.New(fault.TooLarge, "the answer to %s is longer than %d bytes", text.Clip(m.ToolCallID, 80), MaxAnswer)
-		case badID(m.ID):
-			m.ID = ""
-		}
-		out = append(out, agent.CallAnswer{CallID: m.ToolCallID, MessageID: m.ID, Content: content, Error: m.Error})
 	}
-	return out, nil
+	return out
+}
+
+func answerOf(m InputMessage) (agent.CallAnswer, error) {
+	if m.ToolCallID == "" {
+		return agent.CallAnswer{}, fault.New(fault.Invalid, "the last message has the role tool, and names no toolCallId")
+	}
+	content, err := textOf(m.Content)
+	switch {
+	case err != nil:
+		return agent.CallAnswer{}, err
+	case len(content)+len(m.Error) > MaxAnswer:
+		return agent.CallAnswer{}, fault.New(fault.TooLarge, "the answer to %s is longer than %d bytes", text.Clip(m.ToolCallID, 80), MaxAnswer)
+	case badID(m.ID):
+		m.ID = ""
+	}
+	return agent.CallAnswer{CallID: m.ToolCallID, MessageID: m.ID, Content: content, Error: m.Error}, nil
 }
 
 func userMessage(m InputMessage) (UserMessage, error) {

@@ -6,6 +6,7 @@ import (
 
 	"agentmesh/agent/agui"
 	"agentmesh/app/platform/fault"
+	"agentmesh/capability"
 )
 
 func TestParseInput(t *testing.T) {
@@ -90,5 +91,28 @@ func TestParseInput_BadBodies(t *testing.T) {
 				t.Errorf("got %v, want %s and %q", err, tt.code, tt.says)
 			}
 		})
+	}
+}
+
+// What a client keeps in forwardedProps, and what is broken in its old history, is no reason to refuse what it says now.
+func TestInput_OddHistory(t *testing.T) {
+	t.Parallel()
+	in, err := agui.ParseInput([]byte(`{"threadId":"t","runId":"r","forwardedProps":{"mode":"dark"},"messages":[
+		{"id":"a","role":"tool","toolCallId":"c1","content":{"a":1}},{"id":"b","role":"tool","content":"nobody's"},
+		{"id":"c","role":"tool","toolCallId":"c2","content":"done"},{"id":"d","role":"user","content":"hi"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode, err := in.RunMode(); err != nil || mode != capability.ModeDefault {
+		t.Errorf("mode: got %s, %v", mode, err)
+	}
+	turn, err := in.Turn()
+	if err != nil || turn.Message.Text != "hi" || len(turn.Answers) != 1 || turn.Answers[0].CallID != "c2" {
+		t.Errorf("got %+v, %v, want the one answer that can be read", turn, err)
+	}
+	for _, last := range []string{`{"id":"a","role":"tool","toolCallId":"c1","content":{"a":1}}`, `{"id":"a","role":"tool","content":"x"}`} {
+		if _, err := agui.ParseInput([]byte(`{"threadId":"t","runId":"r","messages":[` + last + `]}`)); fault.CodeOf(err) != fault.Invalid {
+			t.Errorf("%s: got %v", last, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -69,9 +70,43 @@ func TestWriter_SplitsAndCuts(t *testing.T) {
 	if got, want := string(events[1].Value), `{"confirmationId":"conf-1","cut":true}`; got != want {
 		t.Errorf("the question: got %.100s, want %s", got, want)
 	}
-	if got := events[2].Messages; len(got) != 2 || got[1].ID != "new" || len(got[0].Content) > 2000 {
+	if got := events[2].Messages; len(got) != 3 || got[2].ID != "new" || len(got[1].Content) > 2000 || len(got[0].Content) > 40<<10 {
 		t.Errorf("the snapshot has %d messages: %.200s", len(got), lines[2])
 	}
+}
+
+// TestWriter_ASnapshotKeepsTheNewestMessage: it replaces what a client holds, so an answer that is longer than an event
+// may be comes cut, and not at all only what is older.
+func TestWriter_ASnapshotKeepsTheNewestMessage(t *testing.T) {
+	t.Parallel()
+	calls := make([]agui.SnapshotCall, 200)
+	for i := range calls {
+		calls[i] = agui.SnapshotCall{ID: "c", Type: "function", Function: agui.SnapshotFunction{Name: strings.Repeat("n", 5000), Arguments: strings.Repeat("1", 5000)}}
+	}
+	for name, newest := range map[string]agui.SnapshotMessage{
+		"long text":          {ID: "a", Role: "assistant", Content: strings.Repeat("水煮牛肉", 30<<10)},
+		"escaped text":       {ID: "a", Role: "assistant", Content: strings.Repeat("\u0001", 512<<10)},
+		"many calls":         {ID: "a", Role: "assistant", Content: strings.Repeat("\u0001", 512<<10), ToolCalls: calls},
+		"behind a long past": {ID: "a", Role: "assistant", Content: "done"},
+	} {
+		messages := []agui.SnapshotMessage{{ID: "u", Role: "user", Content: strings.Repeat("x", 16<<10)}}
+		for i := range 40 {
+			messages = append(messages, agui.SnapshotMessage{ID: fmt.Sprint("m", i), Role: "assistant", Content: strings.Repeat("y", 16<<10)})
+		}
+		c := aguicheck.New(false)
+		lines := agui.NewWriter(theRun()).Write(agui.Event{Type: agui.MessagesSnapshot, Messages: append(messages, newest)})
+		take(t, c, lines)
+		if got := read(t, lines[len(lines)-1]).Messages; len(got) == 0 || got[len(got)-1].ID != "a" {
+			t.Errorf("%s: the snapshot has %d messages, and not the newest", name, len(got))
+		}
+	}
+}
+
+// TestWriter_CutsNames: a model may call a tool by a name of any length.
+func TestWriter_CutsNames(t *testing.T) {
+	t.Parallel()
+	c := aguicheck.New(false)
+	take(t, c, agui.NewWriter(theRun()).Write(agui.Event{Type: agui.ToolCallStart, ToolCallID: "c", ToolCallName: strings.Repeat("x", 300<<10)}))
 }
 
 // TestWriter_Downgrades: a client that names no protocolVersion gets nothing that those before 1.0 throw on.

@@ -14,6 +14,7 @@ import (
 	"agentmesh/app/platform/flow"
 	"agentmesh/app/platform/redact"
 	"agentmesh/app/platform/sse"
+	"agentmesh/app/platform/text"
 )
 
 // errUpstream is an error that an endpoint sent in place of an answer, with its own words. They may
@@ -268,17 +269,23 @@ func (f *fold) show(text string) {
 	}
 }
 
-// into completes an answer. Ids are ours where the endpoint gave none, or one that is taken.
+// Limits of the ids of calls, in bytes, and of the names of tools, in characters. A longer name is no tool's; of it, as much as tells which it was is kept.
+const (
+	maxID   = 256
+	maxName = 256
+)
+
+// into completes an answer. Ids are ours where the endpoint gave none, one that is taken, or one that is too long.
 func (f *fold) into(a *agent.Answer) {
 	a.Text, a.Usage, a.Finish = f.text.String(), f.usage, f.secrets.Text(f.finish)
 	a.Reasoning, a.Complete = f.secrets.Text(f.thought.String()), f.complete()
 	for _, c := range f.calls {
-		if c.id == "" || f.taken[c.id] {
+		if c.id == "" || len(c.id) > maxID || f.taken[c.id] {
 			c.id = flow.NewID("call")
 		}
 		f.taken[c.id] = true
 		a.Calls = append(a.Calls, agent.ToolCall{
-			ID: f.secrets.Text(c.id), Name: cmp.Or(f.secrets.Text(c.name), unnamed), Extra: f.extra(c),
+			ID: f.secrets.Text(c.id), Name: cmp.Or(text.Clip(f.secrets.Text(c.name), maxName), unnamed), Extra: f.extra(c),
 			Args: arguments(f.secrets.Text(unwrapped(c.args.String()))),
 		})
 	}

@@ -61,6 +61,9 @@ func (m *Module) resume(c echo.Context, in agui.RunAgentInput) error {
 	}
 	return m.openStandard(c, in, r, run.Cursor{Seq: r.Head}, func() refusals {
 		refused := refusals{}
+		if err := m.deps.Engine.AnswerOwn(ctx, user, r.ID, in.Answers()); err != nil {
+			flow.Log(ctx).Warn().Err(err).Str("runId", r.ID).Msg("answers of the client's tools not taken")
+		}
 		for _, k := range known {
 			m.decideAnswer(ctx, user, k, refused)
 		}

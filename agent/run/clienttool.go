@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentmesh/agent"
@@ -133,14 +134,9 @@ func (s *Service) answersOfClient(ctx context.Context, in Input) ([]agent.Answer
 		if err != nil {
 			return nil, "", fmt.Errorf("load run: %w", err)
 		}
-		if _, mine := r.ClientTool(inv.Name); !mine {
-			continue
-		}
-		for _, a := range in.Answers {
-			if a.CallID == inv.CallID {
-				out, continues = append(out, s.answered(ctx, r, inv, a, "client")), r.ID
-				break
-			}
+		a, said := newestAnswer(in.Answers, inv.CallID)
+		if _, mine := r.ClientTool(inv.Name); mine && said {
+			out, continues = append(out, s.answered(ctx, r, inv, a, "client")), r.ID
 		}
 	}
 	return out, continues, nil
@@ -209,6 +205,38 @@ func (s *Service) Answer(ctx context.Context, userID, runID string, a agent.Call
 	s.live.notify(r.ID)
 	s.active.schedule(r.ID)
 	return done.Invocation, "", nil
+}
+
+// AnswerOwn records what a client says came of calls of its own tools that a run waits for; what it says of any other call
+// counts for nothing.
+func (s *Service) AnswerOwn(ctx context.Context, userID, runID string, answers []agent.CallAnswer) error {
+	r, err := s.Run(ctx, userID, runID)
+	if err != nil {
+		return err
+	}
+	j, err := s.load(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, inv := range waitsOutside(j) {
+		a, said := newestAnswer(answers, inv.CallID)
+		if _, mine := j.Run.ClientTool(inv.Name); mine && said {
+			_, _, err := s.Answer(ctx, userID, runID, a)
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// newestAnswer finds what is said of a call. A history may have older calls of the same id.
+func newestAnswer(answers []agent.CallAnswer, callID string) (agent.CallAnswer, bool) {
+	for _, a := range slices.Backward(answers) {
+		if a.CallID == callID {
+			return a, true
+		}
+	}
+	return agent.CallAnswer{}, false
 }
 
 // called finds a run's call by the model's id for it; the newest, as ids of models may repeat.

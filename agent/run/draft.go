@@ -120,7 +120,11 @@ func (d *draft) prompt() agent.Prompt {
 	for _, r := range d.turns {
 		messages = append(messages, r...)
 	}
-	messages = addHints(asTurns(append(messages, d.shown...), d.zone), d.hints)
+	messages = append(messages, d.shown...)
+	if messages[len(messages)-1].Role == agent.Assistant { // strict endpoints want somebody else's words last
+		messages = append(messages, agent.Message{Role: agent.Hint, Text: goOnHint})
+	}
+	messages = addHints(asTurns(messages, d.zone), d.hints)
 	p := agent.Prompt{Messages: messages, Tools: d.tools}
 	if slices.ContainsFunc(messages[1:], func(m agent.Message) bool { return hasCut(m.Text) }) {
 		p.Tools = append(slices.Clone(d.tools), d.reader...)

@@ -74,6 +74,7 @@ func addHints(messages []agent.Message, hints []string) []agent.Message {
 
 const (
 	lastRoundHint = "No more tools can be called in this run. Say briefly what was found, and what is still open."
+	goOnHint      = "Go on from here: results that were waited for have come in above."
 	fullHint      = "The context is nearly full: older messages will soon be replaced by a summary. Ask tools for no more than is needed."
 )
 

@@ -146,6 +146,19 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 	if err := s.checkTools(in.Client); err != nil {
 		return agent.Run{}, err
 	}
+	for range createTries {
+		r, err := s.create(ctx, in)
+		if !errors.Is(err, agent.ErrStale) { // somebody else answered a call meanwhile: what still waits is looked for again
+			return r, err
+		}
+	}
+	return agent.Run{}, fault.New(fault.Conflict, "a call of this conversation was answered just now; send the message again")
+}
+
+// createTries is how often an input is stored that answers calls which others answer too.
+const createTries = 3
+
+func (s *Service) create(ctx context.Context, in Input) (agent.Run, error) {
 	answered, continues, err := s.answersOfClient(ctx, in)
 	if err != nil {
 		return agent.Run{}, err
@@ -171,7 +184,7 @@ func (s *Service) Create(ctx context.Context, in Input) (agent.Run, error) {
 		return s.Run(ctx, in.UserID, same.RunID)
 	case errors.Is(err, agent.ErrConfirmationOpen):
 		return agent.Run{}, s.openConfirmation(ctx, in)
-	case errors.Is(err, agent.ErrNothingSaid) || errors.Is(err, agent.ErrStale):
+	case errors.Is(err, agent.ErrNothingSaid):
 		return agent.Run{}, ErrNothingWaits
 	}
 	if err != nil {

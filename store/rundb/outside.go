@@ -1,7 +1,10 @@
 package rundb
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"agentmesh/agent"
@@ -29,7 +32,7 @@ func (db *DB) Answer(ctx context.Context, a agent.Answered, next agent.Run) (beg
 		if err := tx.QueryRowContext(ctx, `SELECT n, state FROM runs WHERE id = ?`, a.Invocation.RunID).Scan(&n, &state); err != nil {
 			return notFound(err)
 		}
-		if err := saveAnswered(ctx, tx, n, a, next.ID); err != nil {
+		if err := saveAnswered(ctx, tx, a, next.ID); err != nil {
 			return err
 		}
 		if !state.Final() {
@@ -44,10 +47,17 @@ func (db *DB) Answer(ctx context.Context, a agent.Answered, next agent.Run) (beg
 		if err != nil || left > 0 {
 			return err
 		}
+		inLine, err := goesOnInLine(ctx, tx, a.Invocation.RunID)
+		if err != nil {
+			return err
+		}
 		// Answers that came before this one are told of by the same run.
-		_, err = tx.ExecContext(ctx, `UPDATE invocations SET answered_run = ? WHERE run_n = ? AND answered_run <> ''`, next.ID, n)
+		_, err = tx.ExecContext(ctx, `UPDATE invocations SET answered_run = ? WHERE run_n = ? AND answered_run <> ''`, cmp.Or(inLine, next.ID), n)
 		if err != nil {
 			return fmt.Errorf("answer a call: %w", err)
+		}
+		if inLine != "" {
+			return nil
 		}
 		_, err = insertRun(ctx, tx, next)
 		began = err == nil
@@ -56,14 +66,29 @@ func (db *DB) Answer(ctx context.Context, a agent.Answered, next agent.Run) (beg
 	return began, err
 }
 
-// saveAnswered stores a result with its audit record, once.
-func saveAnswered(ctx context.Context, tx *store.Tx, runN int64, a agent.Answered, byRun string) error {
-	if err := saveInvocation(ctx, tx, runN, a.Invocation); err != nil {
-		return err
+// goesOnInLine lets the next run that has not begun go on from a run, and gives its id: a person has said something
+// meanwhile, and what they get is about both. It is empty when no run is in line, or the first one goes on from elsewhere.
+func goesOnInLine(ctx context.Context, tx *store.Tx, runID string) (string, error) {
+	var id string
+	err := tx.QueryRowContext(ctx, `UPDATE runs SET continues = ?1 WHERE continues = '' AND n = (SELECT min(p.n) FROM runs p JOIN runs this
+		ON this.user_id = p.user_id AND this.thread_id = p.thread_id WHERE this.id = ?1 AND p.state = ?2) RETURNING id`, runID, agent.Pending).Scan(&id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("look for a run in line: %w", err)
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE invocations SET answer_id = ?, answered_run = ? WHERE id = ?`, a.Invocation.AnswerID, byRun, a.Invocation.ID)
-	if err != nil {
-		return fmt.Errorf("save the answer of %s: %w", a.Invocation.ID, err)
+	return id, nil
+}
+
+// saveAnswered stores a result with its audit record, once: ErrStale when the call waits no more, or is gone.
+func saveAnswered(ctx context.Context, tx *store.Tx, a agent.Answered, byRun string) error {
+	inv := a.Invocation
+	met, err := execMet(ctx, tx, `UPDATE invocations SET status = ?, final = ?, result = ?, receipt = ?, ended_at = ?, answer_id = ?, answered_run = ?
+		WHERE id = ? AND status = 'INPUT_REQUIRED'`,
+		inv.Status, inv.Status.Final(), string(inv.Result), toJSON(inv.Receipt), stamp(inv.EndedAt), inv.AnswerID, byRun, inv.ID)
+	switch {
+	case err != nil:
+		return fmt.Errorf("save the answer of %s: %w", inv.ID, err)
+	case !met:
+		return agent.ErrStale
 	}
 	return insertRecord(ctx, tx, a.Record)
 }

@@ -62,7 +62,7 @@ func (db *DB) CreateRun(ctx context.Context, r agent.Run, title string, input ag
 			return err
 		}
 		for _, a := range answered {
-			if err := saveAnswered(ctx, tx, 0, a, r.ID); err != nil {
+			if err := saveAnswered(ctx, tx, a, r.ID); err != nil {
 				return err
 			}
 		}

@@ -75,11 +75,10 @@ func (db *DB) newestSummary(ctx context.Context, userID, threadID string) (out a
 	return out, covers, err
 }
 
-// ResultOf gives the result of a call of a conversation.
+// ResultOf gives the result of a call of a conversation, in the words that a prompt has of it.
 func (db *DB) ResultOf(ctx context.Context, userID, threadID, id string) ([]byte, error) {
-	var result string
-	err := db.Read().QueryRowContext(ctx, `SELECT i.result FROM runs r JOIN invocations i ON i.run_n = r.n
-		WHERE r.user_id = ? AND r.thread_id = ? AND (i.id = ? OR i.call_id = ?) AND i.final
-		ORDER BY i.id = ? DESC, r.n DESC, i.round DESC, i.position DESC LIMIT 1`, userID, threadID, id, id, id).Scan(&result)
-	return []byte(result), notFound(err)
+	inv, err := scanInvocation(db.Read().QueryRowContext(ctx, `SELECT `+invocationColumns+`
+		WHERE r.user_id = ?1 AND r.thread_id = ?2 AND ?3 IN (i.id, i.call_id, i.answer_id) AND i.final
+		ORDER BY i.id = ?3 DESC, i.answer_id = ?3 DESC, r.n DESC, i.round DESC, i.position DESC LIMIT 1`, userID, threadID, id))
+	return []byte(agent.AnswerWords(inv.Receipt.Stage, inv.Result)), notFound(err)
 }
