@@ -34,10 +34,14 @@ func FuzzWriter(f *testing.F) {
 			if e.Type == agui.TextMessageContent {
 				rest = rest[n:]
 			}
-			for _, line := range w.Write(e) {
+			lines := w.Write(e)
+			for _, line := range lines {
 				if err := c.Take(line.String()); err != nil {
 					t.Fatalf("%v; after %s", err, strings.Join(c.Kinds(), " "))
 				}
+			}
+			if e.Type == agui.MessagesSnapshot && len(lines) > 0 {
+				newestStays(t, e, lines[len(lines)-1].String())
 			}
 		}
 		for _, line := range w.Write(agui.NewTranslator(now).Finished()) {
@@ -49,6 +53,19 @@ func FuzzWriter(f *testing.F) {
 			t.Errorf("the stream has no end: %s", strings.Join(c.Kinds(), " "))
 		}
 	})
+}
+
+// newestStays: a snapshot replaces what a client holds, so it never loses the newest message.
+func newestStays(t *testing.T, e agui.Event, line string) {
+	t.Helper()
+	var sent agui.Event
+	if err := json.Unmarshal([]byte(line), &sent); err != nil {
+		t.Fatal(err)
+	}
+	newest := e.Messages[len(e.Messages)-1].ID
+	if n := len(sent.Messages); n == 0 || sent.Messages[n-1].ID != newest {
+		t.Errorf("a snapshot of %d messages lost the newest", n)
+	}
 }
 
 // eventOf makes an event: b picks its kind and its ids.
@@ -74,6 +91,9 @@ func eventOf(b byte, piece, long string) agui.Event {
 		plain.StepName = id
 	case agui.ToolCallStart:
 		plain.ToolCallID, plain.ToolCallName = id, "look"
+		if b > 120 {
+			plain.ToolCallName += long
+		}
 	case agui.ToolCallArgs:
 		plain.ToolCallID, plain.Delta = id, piece
 		if b > 235 {
@@ -90,6 +110,9 @@ func eventOf(b byte, piece, long string) agui.Event {
 			plain.Messages = append(plain.Messages, agui.SnapshotMessage{ID: id + role, Role: role, Content: long})
 		}
 		plain.Messages = append(plain.Messages, agui.SnapshotMessage{ID: id, Role: "tool", Content: long, ToolCallID: id})
+		if b > 120 {
+			plain.Messages = plain.Messages[:2]
+		}
 	case agui.Custom:
 		plain.Name = id
 		if b > 60 {
