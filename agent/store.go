@@ -41,7 +41,7 @@ type Journal struct {
 	Invocations   []Invocation
 	Confirmations []Confirmation
 	Untold        []Task // ended tasks of the conversation of which no run has told yet
-	Tellings      int    // how many runs that only tell of tasks there are in a row, up to this one
+	Tellings      int    // how many runs that only tell of tasks there are, up to this one, since somebody said something
 }
 
 // Step is what one step of a run writes, in one transaction: nothing of it, or all.

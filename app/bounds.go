@@ -49,7 +49,7 @@ func bounds() []bound {
 		{"model rounds of a run", strconv.Itoa(ofRun.Rounds)},
 		{"calls of a run", strconv.Itoa(ofRun.Calls)},
 		{"identical calls in a row", strconv.Itoa(ofRun.Repeats)},
-		{"runs in a row that only tell of tasks", strconv.Itoa(ofRun.Tellings)},
+		{"runs that only tell of tasks, with nobody saying anything", strconv.Itoa(ofRun.Tellings)},
 		{"working time of a run", ofRun.Active.String()},
 		{"earlier messages read for a prompt", strconv.Itoa(run.HistoryLimit)},
 		{"one tool result in a prompt", size(run.ResultLimit)},

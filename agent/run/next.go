@@ -15,7 +15,7 @@ type Bounds struct {
 	Calls    int           // calls of capabilities
 	Repeats  int           // identical calls in a row: this one is refused with words, the next ends the run
 	Active   time.Duration // working time; waiting for a person does not count
-	Tellings int           // runs in a row that only tell of ended tasks, with nobody saying anything: the last one gets no tools
+	Tellings int           // runs that only tell of ended tasks, with nobody saying anything: from the last one on there are no tools
 }
 
 // DefaultBounds are the values of design section 10.

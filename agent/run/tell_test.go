@@ -47,6 +47,41 @@ func TestTell_Ends(t *testing.T) {
 	})
 }
 
+// An answer to a call that somebody outside makes is nothing that a person says: telling ends all the same.
+func TestTell_EndsWhereAnswersComeBetween(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, patient)
+		for n := range 40 {
+			both := []agent.ToolCall{call(fmt.Sprint("w", n), "wait", `{"s":40}`), call(fmt.Sprint("o", n), "outside", `{}`)}
+			w.model.script(turn{calls: both})
+			if n > 0 {
+				w.model.script(turn{say: []string{"it is known"}}) // by the run that an answer begins
+			}
+		}
+		w.send("t1", "go")
+		sleepFor(15 * time.Second)
+		for range 20 {
+			sleepFor(40 * time.Second) // a run has told, and its own call has become a task
+			waiting, err := w.db.Waiting(context.Background(), "ann", "t1")
+			must(t, err)
+			if len(waiting) > 0 {
+				inv := waiting[len(waiting)-1]
+				_, _, err := w.runs.Answer(context.Background(), "ann", inv.RunID, answer(inv.CallID, `{"n":1}`))
+				must(t, err)
+			}
+		}
+		told := 0
+		for _, r := range w.runsOf("t1") {
+			if r.Origin == agent.ByTask {
+				told++
+			}
+		}
+		want(t, "runs that tell", told, run.DefaultBounds().Tellings)
+		want(t, "runs that answers began", len(w.runsOf("t1"))-1-told, run.DefaultBounds().Tellings-1)
+	})
+}
+
 // A person who closed the page did not ask for their task to be stopped, so they are told that it was.
 func TestTell_OfATaskWhoseClientLeft(t *testing.T) {
 	t.Parallel()

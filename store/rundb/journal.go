@@ -276,8 +276,10 @@ func (db *DB) Journal(ctx context.Context, runID string) (agent.Journal, error) 
 		return j, err
 	}
 	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM runs r JOIN runs this ON this.user_id = r.user_id AND this.thread_id = r.thread_id
-		WHERE this.id = ?1 AND r.n <= this.n AND r.n > (SELECT coalesce(max(o.n), 0) FROM runs o
-			WHERE o.user_id = this.user_id AND o.thread_id = this.thread_id AND o.n < this.n AND o.origin != 'task')`, runID).Scan(&j.Tellings)
+		WHERE this.id = ?1 AND r.origin = ?2 AND r.n <= this.n AND r.n > coalesce((SELECT o.n FROM runs o
+			WHERE o.user_id = this.user_id AND o.thread_id = this.thread_id AND o.n < this.n
+			AND EXISTS (SELECT 1 FROM messages m WHERE m.run_n = o.n AND m.role = ?3) ORDER BY o.n DESC LIMIT 1), 0)`,
+		runID, agent.ByTask, agent.User).Scan(&j.Tellings)
 	if err != nil {
 		return j, fmt.Errorf("count the runs that tell of tasks: %w", err)
 	}
