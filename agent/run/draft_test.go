@@ -179,3 +179,17 @@ func TestHintsJoinTheUsersTurn(t *testing.T) {
 		}
 	}
 }
+
+func TestACutIsShorterThanWhatItCuts(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{13, 40, 120, 160, 3000} {
+		m := agent.Message{ID: "inv-78fcb93ffcdfd0270ddb92f1", Role: agent.Tool, Text: strings.Repeat("x", n)}
+		got := cutResult(m, 0).Text
+		if len(got) > n {
+			t.Errorf("a result of %d bytes became %q", n, got)
+		}
+		if got != m.Text && !hasCut(got) {
+			t.Errorf("a result of %d bytes became %q, which does not say how to read it", n, got)
+		}
+	}
+}

@@ -21,8 +21,8 @@ func resultLimit(size int) int { return min(ResultLimit, size/2) }
 // ResultPage is how many bytes one page of ReadResult may have, as JSON, so that it is not cut in its turn.
 func ResultPage(size int) int { return max(min(8<<10, resultLimit(size)-1<<10), 256) }
 
-// cutResult bounds a result to about n bytes, and says how to read the rest. A call without a result gets one that
-// says so: no prompt may hold a call without an answer.
+// cutResult bounds a result to about n bytes, and says how to read the rest; one that is shorter than these words stays. A
+// call without a result gets one that says so: no prompt may hold a call without an answer.
 func cutResult(m agent.Message, n int) agent.Message {
 	switch {
 	case m.Role != agent.Tool:
@@ -34,7 +34,9 @@ func cutResult(m agent.Message, n int) agent.Message {
 		for end > 0 && !utf8.RuneStart(m.Text[end]) {
 			end--
 		}
-		m.Text = strings.ToValidUTF8(m.Text[:end], "�") + cutNote(m, end)
+		if cut := strings.ToValidUTF8(m.Text[:end], "�") + cutNote(m, end); len(cut) < len(m.Text) {
+			m.Text = cut
+		}
 	}
 	return m
 }
