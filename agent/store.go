@@ -151,8 +151,9 @@ type RunStore interface {
 	// successful runs when onlySuccessful is set.
 	History(ctx context.Context, userID, threadID string, onlySuccessful bool, limit int) ([]Message, error)
 
-	// Past gives what a prompt of a conversation is made from, at most limit messages of it.
-	Past(ctx context.Context, userID, threadID string, limit int) (Past, error)
+	// Past gives what a prompt of a conversation is made from, at most limit messages of it. The run that is named by
+	// continues, and those that it goes on from, are among them also where a summary covers them.
+	Past(ctx context.Context, userID, threadID, continues string, limit int) (Past, error)
 	// ResultOf gives the result of a call of a conversation, in the words that a prompt has of it: by the id of the
 	// invocation or of the client's answer, or by the newest call with the model's id for it. ErrNotFound: the conversation has no such result.
 	ResultOf(ctx context.Context, userID, threadID, id string) ([]byte, error)

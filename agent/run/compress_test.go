@@ -90,12 +90,12 @@ func TestOlderRunsGiveWayToASummary(t *testing.T) {
 	calls, err := w.db.ModelCalls(context.Background(), last.ID)
 	must(t, err)
 	want(t, "model calls", len(calls), 2)
-	past, err := w.db.Past(context.Background(), "ann", "t1", 100)
+	past, err := w.db.Past(context.Background(), "ann", "t1", "", 100)
 	must(t, err)
 	want(t, "stored", past.Summary.Text, "she is allergic to peanuts")
 	want(t, "by", past.Summary.RunID, last.ID)
 	must(t, w.db.DeleteConversation(context.Background(), "ann", "t1"))
-	past, err = w.db.Past(context.Background(), "ann", "t1", 100)
+	past, err = w.db.Past(context.Background(), "ann", "t1", "", 100)
 	must(t, err)
 	want(t, "after the conversation was deleted", past.Summary.Text, "")
 }
@@ -121,7 +121,7 @@ func TestWithoutASummaryTheOldestIsLeftOut(t *testing.T) {
 			if len(done) == 0 || done[0].How != agent.Truncated || done[0].Reason == "" {
 				t.Fatalf("got %+v, want the oldest left out, and why", done)
 			}
-			past, err := w.db.Past(context.Background(), "ann", "t1", 100)
+			past, err := w.db.Past(context.Background(), "ann", "t1", "", 100)
 			must(t, err)
 			want(t, "stored", past.Summary.Text, "")
 			want(t, "messages that are there for the next try", len(past.Messages), 18)
@@ -246,7 +246,7 @@ func TestStoppedWhileItSummarises(t *testing.T) {
 	w.start()
 	want(t, "status", w.end(r.ID).Status, agent.Succeeded)
 	want(t, "compressions of the run", len(w.compressions(r.ID)), 1)
-	past, err := w.db.Past(context.Background(), "ann", "t1", 100)
+	past, err := w.db.Past(context.Background(), "ann", "t1", "", 100)
 	must(t, err)
 	want(t, "stored by", past.Summary.RunID, r.ID)
 }

@@ -86,7 +86,7 @@ func (s *Service) draft(ctx context.Context, j agent.Journal, last bool) (*draft
 	if err != nil {
 		return nil, fmt.Errorf("build prompt: %w", err)
 	}
-	past, err := s.deps.Store.Past(ctx, j.Run.UserID, j.Run.ThreadID, HistoryLimit)
+	past, err := s.deps.Store.Past(ctx, j.Run.UserID, j.Run.ThreadID, j.Run.Continues, HistoryLimit)
 	if err != nil {
 		return nil, fmt.Errorf("build prompt: %w", err)
 	}

@@ -68,6 +68,32 @@ func TestPrompt_OfARunThatGoesOnHasItsAnswers(t *testing.T) {
 	}
 }
 
+// What a run goes on from is read also where a run that told of a task, before the answer came, let it give way to a summary.
+func TestPrompt_OfARunThatGoesOnReadsWhatASummaryCovers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, patient, func(w *world) {
+			w.model.size = small
+			w.model.summary = func(context.Context, agent.Prompt) (agent.Answer, error) { return summaryOf("they talked") }
+		})
+		w.model.script(turn{calls: []agent.ToolCall{call("a", "wait", `{"s":25}`), call("b", "wait", `{"s":60}`), call("c1", "paint", `{"colour":"red"}`)}})
+		first := w.input(paintInput("t", "paint it red "+strings.Repeat("水煮牛肉", 800)))
+		w.model.script(turn{say: []string{strings.Repeat("水煮牛肉", 700)}})
+		sleepFor(2 * time.Minute)
+		all := w.runsOf("t")
+		want(t, "runs", len(all), 3)
+		want(t, "compressions", len(w.compressions(all[0].ID)), 1)
+		_, next, err := w.runs.Answer(context.Background(), "ann", first.ID, answer("c1", "it is red now"))
+		must(t, err)
+		w.end(next)
+		p := w.model.lastPrompt()
+		if text := promptText(p); !strings.Contains(text, "it is red now") || !strings.Contains(text, "paint it red") {
+			t.Errorf("the run that goes on does not read the call and its answer: %.600s", text)
+		}
+		want(t, "first turn", p.Messages[1].Role, agent.User)
+	})
+}
+
 // A run and those that go on from it give way together, so the first turn is a user's.
 func TestPrompt_BeginsWithAUser(t *testing.T) {
 	t.Parallel()

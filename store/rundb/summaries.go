@@ -19,22 +19,25 @@ func insertSummary(ctx context.Context, tx *store.Tx, runN int64, v agent.Summar
 	return nil
 }
 
-// Past gives the newest summary of a conversation and the messages of successful runs after it.
-func (db *DB) Past(ctx context.Context, userID, threadID string, limit int) (agent.Past, error) {
+// Past gives the newest summary of a conversation and the messages of successful runs after it, with those of the runs that
+// one continues wherever they are.
+func (db *DB) Past(ctx context.Context, userID, threadID, continues string, limit int) (agent.Past, error) {
 	out, covers, err := db.newestSummary(ctx, userID, threadID)
 	if err != nil {
 		return out, fmt.Errorf("read the summary: %w", err)
 	}
-	newest, err := collect(ctx, db.Read(), scanMessage, `SELECT `+messageColumns+`
-		WHERE r.user_id = ? AND r.thread_id = ? AND r.n > ? AND ((r.state = 10 AND NOT m.abandoned) OR (r.state > 10 AND m.role = 'hint'))
-		ORDER BY m.run_n DESC, m.n DESC LIMIT ?`, userID, threadID, covers, limit)
+	newest, err := collect(ctx, db.Read(), scanMessage, `WITH RECURSIVE before(id) AS (VALUES (?1)
+			UNION SELECT c.continues FROM runs c JOIN before b ON c.id = b.id WHERE c.continues != '')
+		SELECT `+messageColumns+` WHERE r.user_id = ?2 AND r.thread_id = ?3 AND (r.n > ?4 OR r.id IN before)
+			AND ((r.state = 10 AND NOT m.abandoned) OR (r.state > 10 AND m.role = 'hint'))
+		ORDER BY m.run_n DESC, m.n DESC LIMIT ?5`, continues, userID, threadID, covers, limit)
 	if err != nil {
 		return out, fmt.Errorf("read messages: %w", err)
 	}
 	if out.Messages, err = db.withResults(ctx, newest); err != nil {
 		return out, err
 	}
-	if out.GoesOn, err = db.goesOn(ctx, userID, threadID, covers); err != nil {
+	if out.GoesOn, err = db.goesOn(ctx, userID, threadID); err != nil {
 		return out, err
 	}
 	err = db.Read().QueryRowContext(ctx, `SELECT c.input_tokens, c.estimated_tokens FROM runs r JOIN model_calls c ON c.run_n = r.n
@@ -46,11 +49,11 @@ func (db *DB) Past(ctx context.Context, userID, threadID string, limit int) (age
 	return out, nil
 }
 
-// goesOn tells which runs of a conversation, after a place, continue which.
-func (db *DB) goesOn(ctx context.Context, userID, threadID string, after int64) (map[string]string, error) {
+// goesOn tells which runs of a conversation continue which.
+func (db *DB) goesOn(ctx context.Context, userID, threadID string) (map[string]string, error) {
 	type link struct{ run, before string }
 	links, err := collect(ctx, db.Read(), func(row scanner) (l link, err error) { return l, row.Scan(&l.run, &l.before) },
-		`SELECT id, continues FROM runs WHERE user_id = ? AND thread_id = ? AND n > ? AND continues != ''`, userID, threadID, after)
+		`SELECT id, continues FROM runs WHERE user_id = ? AND thread_id = ? AND continues != ''`, userID, threadID)
 	if err != nil {
 		return nil, fmt.Errorf("read which runs go on: %w", err)
 	}

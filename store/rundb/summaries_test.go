@@ -30,17 +30,17 @@ func TestPast_BeginsAfterTheSummary(t *testing.T) {
 	create(t, db, "ann", "t1", "r4")
 	begin(t, db, "r4")
 	must(t, db.Append(t.Context(), summarised("r4", "r1", "first")))
-	past, err := db.Past(t.Context(), "ann", "t1", 10)
+	past, err := db.Past(t.Context(), "ann", "t1", "", 10)
 	if err != nil || past.Summary.Text != "first" || len(past.Messages) != 1 || past.Messages[0].RunID != "r3" {
 		t.Errorf("got %+v, %v, want what came after r1 and succeeded", past, err)
 	}
 	must(t, db.Append(t.Context(), summarised("r4", "r3", "second")))
-	past, err = db.Past(t.Context(), "ann", "t1", 10)
+	past, err = db.Past(t.Context(), "ann", "t1", "", 10)
 	if err != nil || past.Summary.Text != "second" || past.Summary.Covers != "r3" || len(past.Messages) != 0 {
 		t.Errorf("got %+v, %v, want the newest summary", past, err)
 	}
 	for _, other := range [][2]string{{"bob", "t1"}, {"ann", "t2"}} {
-		if past, err := db.Past(t.Context(), other[0], other[1], 10); err != nil || past.Summary.Text != "" || len(past.Messages) != 0 {
+		if past, err := db.Past(t.Context(), other[0], other[1], "", 10); err != nil || past.Summary.Text != "" || len(past.Messages) != 0 {
 			t.Errorf("%q: got %+v, %v, want nothing of another's", other, past, err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestSummary_IsStoredWithItsEventOrNotAtAll(t *testing.T) {
 			t.Error("the event is there")
 		}
 	}
-	if past, err := db.Past(t.Context(), "ann", "t1", 10); err != nil || past.Summary.Text != "" {
+	if past, err := db.Past(t.Context(), "ann", "t1", "", 10); err != nil || past.Summary.Text != "" {
 		t.Errorf("got %+v, %v, want no summary", past, err)
 	}
 	create(t, db, "ann", "t1", "r2")

@@ -8,7 +8,7 @@ import (
 )
 
 func meansContext(t *testing.T, db *rundb.DB) {
-	past, err := db.Past(t.Context(), "dora", "t12", 10)
+	past, err := db.Past(t.Context(), "dora", "t12", "", 10)
 	must(t, err)
 	same(t, "the summary", past.Summary, agent.Summary{
 		RunID: "run-telling", Covers: "run-told", Text: "对花生过敏", Messages: 1, Before: 7000, After: 900, At: moment(1795924802000124),
