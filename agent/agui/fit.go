@@ -37,14 +37,58 @@ func split(s string) []string {
 	return parts
 }
 
+// cut is a text of at most n bytes, or that much of it with a note.
 func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return clip(s, n) + cutNote
+}
+
+// clip is at most n bytes of a text, never a part of a character.
+func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return s[:n] + cutNote
+	return s[:n]
+}
+
+// named bounds the ids and names of an event, in the same way wherever one stands: what belongs together stays so.
+func (e Event) named() Event {
+	for _, s := range []*string{&e.StepName, &e.MessageID, &e.ToolCallID, &e.ToolCallName, &e.ParentMessageID, &e.Name} {
+		*s = clip(*s, maxShort)
+	}
+	e.Messages = slices.Clone(e.Messages)
+	for i, m := range e.Messages {
+		e.Messages[i] = m.named()
+	}
+	if e.Outcome != nil {
+		e.Outcome = e.Outcome.named()
+	}
+	return e
+}
+
+func (m SnapshotMessage) named() SnapshotMessage {
+	m.ID, m.ToolCallID, m.ToolCalls = clip(m.ID, maxShort), clip(m.ToolCallID, maxShort), slices.Clone(m.ToolCalls)
+	for i, c := range m.ToolCalls {
+		c.ID, c.Function.Name = clip(c.ID, maxShort), clip(c.Function.Name, maxShort)
+		m.ToolCalls[i] = c
+	}
+	return m
+}
+
+func (o Outcome) named() *Outcome {
+	o.PendingToolCallIDs, o.Interrupts = slices.Clone(o.PendingToolCallIDs), slices.Clone(o.Interrupts)
+	for i, id := range o.PendingToolCallIDs {
+		o.PendingToolCallIDs[i] = clip(id, maxShort)
+	}
+	for i := range o.Interrupts {
+		o.Interrupts[i].ToolCallID = clip(o.Interrupts[i].ToolCallID, maxShort)
+	}
+	return &o
 }
 
 // fit gives an event the members that its kind needs, takes from it what this client would throw on, and shortens
@@ -100,7 +144,7 @@ func (w *Writer) outcome(o *Outcome) *Outcome {
 // short makes a smaller event of one that is too long.
 func (e Event) short() Event {
 	e.Metadata = lean(e.Metadata)
-	e.Content, e.Message, e.Code, e.ToolCallName = cut(e.Content, maxPart), cut(e.Message, maxPart), cut(e.Code, maxShort), cut(e.ToolCallName, maxShort)
+	e.Content, e.Message, e.Code = cut(e.Content, maxPart), cut(e.Message, maxPart), cut(e.Code, maxShort)
 	switch e.Type {
 	case Custom:
 		e.Value = leanJSON(e.Value)
@@ -185,10 +229,9 @@ func (m SnapshotMessage) short(n int) SnapshotMessage {
 	if m.Role == string(agent.Tool) {
 		n = maxShort
 	}
-	m.Content, m.ToolCallID = cut(m.Content, n), cut(m.ToolCallID, maxShort)
-	m.ToolCalls = slices.Clone(m.ToolCalls[:min(len(m.ToolCalls), maxPart/maxShort)])
+	m.ToolCalls = slices.Clone(m.ToolCalls[:min(len(m.ToolCalls), n/maxShort)])
+	m.Content = cut(m.Content, n)
 	for i, c := range m.ToolCalls {
-		c.Function.Name = cut(c.Function.Name, maxShort)
 		if len(c.Function.Arguments) > maxShort {
 			c.Function.Arguments = `{"cut":true}`
 		}

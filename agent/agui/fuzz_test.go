@@ -62,15 +62,31 @@ func newestStays(t *testing.T, e agui.Event, line string) {
 	if err := json.Unmarshal([]byte(line), &sent); err != nil {
 		t.Fatal(err)
 	}
-	newest := e.Messages[len(e.Messages)-1].ID
-	if n := len(sent.Messages); n == 0 || sent.Messages[n-1].ID != newest {
+	want := wire(t, e.Messages[len(e.Messages)-1])
+	if n := len(sent.Messages); n == 0 || sent.Messages[n-1].Role != want.Role || !strings.HasPrefix(want.ID, sent.Messages[n-1].ID) {
 		t.Errorf("a snapshot of %d messages lost the newest", n)
 	}
+}
+
+// wire is a message as a client reads it: bytes that are no characters are others there.
+func wire(t *testing.T, m agui.SnapshotMessage) (out agui.SnapshotMessage) {
+	t.Helper()
+	raw, err := json.Marshal(m)
+	if err == nil {
+		err = json.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // eventOf makes an event: b picks its kind and its ids.
 func eventOf(b byte, piece, long string) agui.Event {
 	id := string('a' + rune(b/20%3))
+	if b > 180 { // as a model may make it
+		id += long
+	}
 	e := agui.Event{MessageID: id, ToolCallID: id, StepName: id, ToolCallName: "look", Name: id, Delta: piece}
 	e.Type = []string{
 		agui.RunStarted, agui.StepStarted, agui.StepFinished, agui.TextMessageStart, agui.TextMessageContent, agui.TextMessageEnd, agui.ToolCallStart,
@@ -112,6 +128,7 @@ func eventOf(b byte, piece, long string) agui.Event {
 		plain.Messages = append(plain.Messages, agui.SnapshotMessage{ID: id, Role: "tool", Content: long, ToolCallID: id})
 		if b > 120 {
 			plain.Messages = plain.Messages[:2]
+			plain.Messages[1].ToolCalls = callsOf(int(b), id, long)
 		}
 	case agui.Custom:
 		plain.Name = id
@@ -126,6 +143,14 @@ func eventOf(b byte, piece, long string) agui.Event {
 		plain.Name = e.Type
 	}
 	return plain
+}
+
+func callsOf(n int, id, long string) []agui.SnapshotCall {
+	calls := make([]agui.SnapshotCall, n)
+	for i := range calls {
+		calls[i] = agui.SnapshotCall{ID: id, Type: "function", Function: agui.SnapshotFunction{Name: id + long, Arguments: long}}
+	}
+	return calls
 }
 
 func valueOf(long string) json.RawMessage {
