@@ -2,6 +2,8 @@ package agui
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -56,11 +58,21 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
+// shortID is an id of at most maxShort bytes. Ids that differ stay different.
+func shortID(id string) string {
+	if len(id) <= maxShort {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return clip(id, maxShort-2*len(sum)) + hex.EncodeToString(sum[:])
+}
+
 // named bounds the ids and names of an event, in the same way wherever one stands: what belongs together stays so.
 func (e Event) named() Event {
-	for _, s := range []*string{&e.StepName, &e.MessageID, &e.ToolCallID, &e.ToolCallName, &e.ParentMessageID, &e.Name} {
-		*s = clip(*s, maxShort)
+	for _, id := range []*string{&e.StepName, &e.MessageID, &e.ToolCallID, &e.ParentMessageID} {
+		*id = shortID(*id)
 	}
+	e.Name, e.ToolCallName = clip(e.Name, maxShort), clip(e.ToolCallName, maxShort)
 	e.Messages = slices.Clone(e.Messages)
 	for i, m := range e.Messages {
 		e.Messages[i] = m.named()
@@ -72,9 +84,9 @@ func (e Event) named() Event {
 }
 
 func (m SnapshotMessage) named() SnapshotMessage {
-	m.ID, m.ToolCallID, m.ToolCalls = clip(m.ID, maxShort), clip(m.ToolCallID, maxShort), slices.Clone(m.ToolCalls)
+	m.ID, m.ToolCallID, m.ToolCalls = shortID(m.ID), shortID(m.ToolCallID), slices.Clone(m.ToolCalls)
 	for i, c := range m.ToolCalls {
-		c.ID, c.Function.Name = clip(c.ID, maxShort), clip(c.Function.Name, maxShort)
+		c.ID, c.Function.Name = shortID(c.ID), clip(c.Function.Name, maxShort)
 		m.ToolCalls[i] = c
 	}
 	return m
@@ -83,10 +95,10 @@ func (m SnapshotMessage) named() SnapshotMessage {
 func (o Outcome) named() *Outcome {
 	o.PendingToolCallIDs, o.Interrupts = slices.Clone(o.PendingToolCallIDs), slices.Clone(o.Interrupts)
 	for i, id := range o.PendingToolCallIDs {
-		o.PendingToolCallIDs[i] = clip(id, maxShort)
+		o.PendingToolCallIDs[i] = shortID(id)
 	}
 	for i := range o.Interrupts {
-		o.Interrupts[i].ToolCallID = clip(o.Interrupts[i].ToolCallID, maxShort)
+		o.Interrupts[i].ToolCallID = shortID(o.Interrupts[i].ToolCallID)
 	}
 	return &o
 }

@@ -110,12 +110,12 @@ func TestWriter_CutsNamesAndIDs(t *testing.T) {
 	long := strings.Repeat("水", 100<<10)
 	c, w := aguicheck.New(false), agui.NewWriter(theRun())
 	lines := w.Write(
-		agui.Event{Type: agui.ToolCallStart, ToolCallID: "c" + long, ToolCallName: long, ParentMessageID: "p" + long},
-		agui.Event{Type: agui.ToolCallResult, ToolCallID: "c" + long, MessageID: "m" + long},
+		agui.Event{Type: agui.ToolCallStart, ToolCallID: "c" + long, ToolCallName: long, ParentMessageID: long + "p"},
+		agui.Event{Type: agui.ToolCallResult, ToolCallID: "c" + long, MessageID: long + "m"},
 		agui.Event{Type: agui.Custom, Name: long},
 		agui.Event{Type: agui.MessagesSnapshot, Messages: []agui.SnapshotMessage{
-			{ID: "p" + long, Role: "assistant", ToolCalls: []agui.SnapshotCall{{ID: "c" + long, Type: "function", Function: agui.SnapshotFunction{Name: long, Arguments: "{}"}}}},
-			{ID: "m" + long, Role: "tool", ToolCallID: "c" + long},
+			{ID: long + "p", Role: "assistant", ToolCalls: []agui.SnapshotCall{{ID: "c" + long, Type: "function", Function: agui.SnapshotFunction{Name: long, Arguments: "{}"}}}},
+			{ID: long + "m", Role: "tool", ToolCallID: "c" + long},
 		}},
 		agui.Event{Type: agui.RunFinished, Outcome: &agui.Outcome{Type: "interrupt", Interrupts: []agui.Interrupt{{ID: "i", Reason: "tool_call", ToolCallID: "c" + long}}}})
 	take(t, c, lines)
