@@ -27,11 +27,8 @@ const cutNote = "… [cut: the whole is on the server]"
 func split(s string) []string {
 	var parts []string
 	for len(s) > maxPart {
-		n := maxPart
-		for !utf8.RuneStart(s[n]) {
-			n--
-		}
-		parts, s = append(parts, s[:n]), s[n:]
+		part := clip(s, maxPart)
+		parts, s = append(parts, part), s[len(part):]
 	}
 	if s != "" {
 		parts = append(parts, s)
@@ -52,10 +49,12 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+	for whole := n; whole > n-utf8.UTFMax; whole-- {
+		if utf8.RuneStart(s[whole]) {
+			return s[:whole]
+		}
 	}
-	return s[:n]
+	return s[:n] // these are no characters
 }
 
 // shortID is an id of at most maxShort bytes. Ids that differ stay different.
