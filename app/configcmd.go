@@ -23,8 +23,9 @@ func configCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "config", Short: "Print every setting with its value and where it came from, and the limits", Args: cobra.NoArgs,
-		Long: "Print every setting with its value and where it came from, and the limits of the program.\n" +
-			"A secret is only said to be set. The flags are those of serve.",
+		Long: "Print every setting that a start from here would have, with its value and where it came from, and the limits of\n" +
+			"the program. A program that runs already goes by the settings of its own start. A secret is only said to be set.\n" +
+			"The flags are those of serve.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			from, err := c.resolve(cmd)
 			if err != nil {

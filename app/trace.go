@@ -46,7 +46,7 @@ func (p *program) find(data string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w; --url names a program elsewhere", nothingRuns(data))
+	return fmt.Errorf("%w; --data names another folder, --url a program elsewhere", nothingRuns(data))
 }
 
 // get reads a JSON answer. A problem is told in the program's own words.

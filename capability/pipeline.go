@@ -197,7 +197,11 @@ func (p *Pipeline) Execute(ctx context.Context, call Call) Outcome {
 		return Outcome{Receipt: p.receipt(call, began, Indeterminate, StageAttempt, err), Result: unknownResult(err), Changes: changes}
 	}
 	if err != nil {
-		flow.Log(ctx).Warn().Err(err).Str("tool", call.Name).Msg("capability failed")
+		line := flow.Log(ctx).Warn()
+		if code := fault.CodeOf(err); code == fault.NotFound || code == fault.Invalid { // an answer, and no trouble
+			line = flow.Log(ctx).Info()
+		}
+		line.Err(err).Str("tool", call.Name).Msg("capability failed")
 		return Outcome{Receipt: p.receipt(call, began, statusOf(err), StageAttempt, err), Result: ErrorResult(err), Changes: changes}
 	}
 	return Outcome{Receipt: p.receipt(call, began, Succeeded, StageReceipt, nil), Result: bounded(result), Changes: changes}

@@ -21,6 +21,9 @@ func resolveSchema(raw json.RawMessage) (*jsonschema.Resolved, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolve input schema: %w", err)
 	}
+	if err := checkEnds(raw); err != nil {
+		return nil, fmt.Errorf("resolve input schema: %w", err)
+	}
 	return resolved, nil
 }
 

@@ -42,8 +42,10 @@ type RunAgentInput struct {
 // ask for less than usual, and for nothing else. What else is in forwardedProps is the client's own affair.
 func (in RunAgentInput) RunMode() (capability.Mode, error) {
 	wish := in.Mode
-	if props, ok := in.ForwardedProps.(map[string]any); ok && props["mode"] == string(capability.ModeExplore) && wish == "" {
-		wish = string(capability.ModeExplore)
+	if props, ok := in.ForwardedProps.(map[string]any); ok && wish == "" {
+		if said, _ := props["mode"].(string); strings.EqualFold(said, string(capability.ModeExplore)) {
+			wish = string(capability.ModeExplore)
+		}
 	}
 	switch mode := capability.Mode(wish); mode {
 	case "", capability.ModeDefault:

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -60,7 +61,7 @@ func (s *Service) end(ctx context.Context, j agent.Journal, out agent.Step) (wri
 	now := s.deps.Now()
 	out.Events = append(out.Events, agent.NewEvent(agent.RunEnded, agent.EndData{
 		Status: out.To.String(), Reason: out.Finish, Code: out.ErrorCode, Message: out.ErrorMessage,
-		Model: j.Run.Model, Usage: j.Run.Usage.Add(out.Usage), Pending: leftWith(j, out.To),
+		Model: cmp.Or(out.Model, j.Run.Model), Usage: j.Run.Usage.Add(out.Usage), Pending: leftWith(j, out.To),
 	}, now))
 	if err := failpoint.Hit(ctx, failpoint.BeforeEnd); err != nil {
 		return false, err

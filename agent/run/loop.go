@@ -148,11 +148,11 @@ func (s *Service) begin(ctx context.Context, w *worker, j agent.Journal) (again 
 	}
 	asked, lease := time.Now(), s.firstLease(j.Run)
 	told, news := s.toTell(&j)
-	j.Run.Status, j.Run.Skills, j.Run.Tools, j.Run.Epoch = agent.Running, ids(routed.Skills), routed.Tools, lease.Epoch
+	j.Run.Status, j.Run.Skills, j.Run.Tools, j.Run.Epoch, j.Run.Model = agent.Running, ids(routed.Skills), routed.Tools, lease.Epoch, s.deps.Model.Name()
 	first := s.round(j)
 	step := agent.Step{
 		RunID: j.Run.ID, From: []agent.Status{agent.Pending}, To: agent.Running, Lease: lease,
-		Skills: j.Run.Skills, Tools: routed.Tools, Model: s.deps.Model.Name(), Told: told,
+		Skills: j.Run.Skills, Tools: routed.Tools, Model: j.Run.Model, Told: told,
 		Events: []agent.Event{
 			agent.NewEvent(agent.RunStarted, agent.StartedData{
 				ThreadID: j.Run.ThreadID, ClientRunID: j.Run.ClientRunID, TraceID: j.Run.TraceID, Modern: j.Run.Modern,

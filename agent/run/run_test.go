@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -27,6 +28,9 @@ func TestPlainAnswer(t *testing.T) {
 		text += u.Delta
 	}
 	want(t, "text seen", text, "你好")
+	var end agent.EndData
+	must(t, json.Unmarshal(seen[len(seen)-1].Event.Data, &end))
+	want(t, "the model that the end names", end.Model, "scripted")
 	stored := w.end(r.ID)
 	want(t, "status", stored.Status, agent.Succeeded)
 	want(t, "reason", stored.FinishReason, agent.Completed)

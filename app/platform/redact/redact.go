@@ -3,6 +3,7 @@
 package redact
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/url"
@@ -45,7 +46,7 @@ func New(secrets ...string) *Set {
 	return s
 }
 
-// formsOf gives a secret as it is, and as it stands in JSON and in an address.
+// formsOf gives a secret as it is, and as it stands in JSON, in an address and in Base64.
 func formsOf(secret string) []string {
 	if len(secret) < shortest {
 		return nil
@@ -56,6 +57,7 @@ func formsOf(secret string) []string {
 	for _, form := range []string{
 		quoted, strings.ReplaceAll(quoted, "/", `\/`),
 		url.QueryEscape(secret), url.PathEscape(secret), lowerEscapes(url.QueryEscape(secret)), lowerEscapes(url.PathEscape(secret)),
+		base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
 	} {
 		if !slices.Contains(forms, form) {
 			forms = append(forms, form)

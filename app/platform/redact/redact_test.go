@@ -1,6 +1,7 @@
 package redact_test
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -13,13 +14,14 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	s := redact.New(key, "", "short", "internal-key-1")
 	for text, want := range map[string]string{
-		"nothing here, short":                                 "nothing here, short",
-		"key " + key + " and internal-key-1":                  "key [secret] and [secret]",
-		`{"message":"bad key sk-ab\"cd/ef+gh-0123"}`:          `{"message":"bad key [secret]"}`,
-		"https://x/?key=sk-ab%22cd%2Fef%2Bgh-0123":            "https://x/?key=[secret]",
-		`sk-ab\"cd\/ef+gh-0123 and sk-ab%22cd%2fef%2bgh-0123`: "[secret] and [secret]",
-		"amk_0123456789abcdef told":                           "[secret] told",
-		"amk_x is too short to be one":                        "amk_x is too short to be one",
+		"nothing here, short":                                                       "nothing here, short",
+		"key " + key + " and internal-key-1":                                        "key [secret] and [secret]",
+		`{"message":"bad key sk-ab\"cd/ef+gh-0123"}`:                                `{"message":"bad key [secret]"}`,
+		"https://x/?key=sk-ab%22cd%2Fef%2Bgh-0123":                                  "https://x/?key=[secret]",
+		"the key, encoded: " + base64.StdEncoding.EncodeToString([]byte(key)) + ".": "the key, encoded: [secret]==.",
+		`sk-ab\"cd\/ef+gh-0123 and sk-ab%22cd%2fef%2bgh-0123`:                       "[secret] and [secret]",
+		"amk_0123456789abcdef told":                                                 "[secret] told",
+		"amk_x is too short to be one":                                              "amk_x is too short to be one",
 	} {
 		if got := s.Text(text); got != want {
 			t.Errorf("got %q, want %q", got, want)
