@@ -116,7 +116,7 @@ func eventOf(b byte, piece, long string) agui.Event {
 		plain.Messages = append(plain.Messages, agui.SnapshotMessage{ID: id, Role: "tool", Content: long, ToolCallID: id})
 		if b > 120 {
 			plain.Messages = plain.Messages[:2]
-			plain.Messages[1].ToolCalls = callsOf(int(b), id, long)
+			plain.Messages[1].ToolCalls = callsOf(id, long[:min(len(long), 5<<10)])
 		}
 	case agui.Custom:
 		plain.Name = id
@@ -133,8 +133,9 @@ func eventOf(b byte, piece, long string) agui.Event {
 	return plain
 }
 
-func callsOf(n int, id, long string) []agui.SnapshotCall {
-	calls := make([]agui.SnapshotCall, n)
+// callsOf are more calls than fit into a snapshot.
+func callsOf(id, long string) []agui.SnapshotCall {
+	calls := make([]agui.SnapshotCall, 64)
 	for i := range calls {
 		calls[i] = agui.SnapshotCall{ID: id, Type: "function", Function: agui.SnapshotFunction{Name: id + long, Arguments: long}}
 	}
