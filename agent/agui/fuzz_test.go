@@ -17,7 +17,7 @@ func FuzzWriter(f *testing.F) {
 	for _, script := range []string{"\x00\x02\x0c\x03\x0d\x04\x0e\x11", "\x10\x10\x03\x05\x0f\x01", "\x0b\x15\x1f\x0b\x29\x33\x12\x11\x11", "\x28\x29\x2a\x2b\x2c\x2d\x2e\x2f\x11"} {
 		f.Add([]byte(script), "好的，请确认。\xe6\xb0", true)
 		f.Add([]byte(script), "", false)
-		f.Add([]byte(script+"\xfd\xfc\xd5"), "\x80", false)
+		f.Add([]byte("\xfd\xfc\xd5"+script), "\x80", false)
 	}
 	f.Fuzz(func(t *testing.T, script []byte, text string, modern bool) {
 		r := theRun()
