@@ -2,6 +2,8 @@ package agui
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -25,11 +27,8 @@ const cutNote = "… [cut: the whole is on the server]"
 func split(s string) []string {
 	var parts []string
 	for len(s) > maxPart {
-		n := maxPart
-		for !utf8.RuneStart(s[n]) {
-			n--
-		}
-		parts, s = append(parts, s[:n]), s[n:]
+		part := clip(s, maxPart)
+		parts, s = append(parts, part), s[len(part):]
 	}
 	if s != "" {
 		parts = append(parts, s)
@@ -37,14 +36,70 @@ func split(s string) []string {
 	return parts
 }
 
+// cut is a text of at most n bytes, or that much of it with a note.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+	return clip(s, n) + cutNote
+}
+
+// clip is at most n bytes of a text, never a part of a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	return s[:n] + cutNote
+	for whole := n; whole > n-utf8.UTFMax; whole-- {
+		if utf8.RuneStart(s[whole]) {
+			return s[:whole]
+		}
+	}
+	return s[:n] // these are no characters
+}
+
+// shortID is an id of at most maxShort bytes. Ids that differ stay different.
+func shortID(id string) string {
+	if len(id) <= maxShort {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return clip(id, maxShort-2*len(sum)) + hex.EncodeToString(sum[:])
+}
+
+// named bounds the ids and names of an event, in the same way wherever one stands: what belongs together stays so.
+func (e Event) named() Event {
+	for _, id := range []*string{&e.StepName, &e.MessageID, &e.ToolCallID, &e.ParentMessageID} {
+		*id = shortID(*id)
+	}
+	e.Name, e.ToolCallName = clip(e.Name, maxShort), clip(e.ToolCallName, maxShort)
+	e.Messages = slices.Clone(e.Messages)
+	for i, m := range e.Messages {
+		e.Messages[i] = m.named()
+	}
+	if e.Outcome != nil {
+		e.Outcome = e.Outcome.named()
+	}
+	return e
+}
+
+func (m SnapshotMessage) named() SnapshotMessage {
+	m.ID, m.ToolCallID, m.ToolCalls = shortID(m.ID), shortID(m.ToolCallID), slices.Clone(m.ToolCalls)
+	for i, c := range m.ToolCalls {
+		c.ID, c.Function.Name = shortID(c.ID), clip(c.Function.Name, maxShort)
+		m.ToolCalls[i] = c
+	}
+	return m
+}
+
+func (o Outcome) named() *Outcome {
+	o.PendingToolCallIDs, o.Interrupts = slices.Clone(o.PendingToolCallIDs), slices.Clone(o.Interrupts)
+	for i, id := range o.PendingToolCallIDs {
+		o.PendingToolCallIDs[i] = shortID(id)
+	}
+	for i := range o.Interrupts {
+		o.Interrupts[i].ToolCallID = shortID(o.Interrupts[i].ToolCallID)
+	}
+	return &o
 }
 
 // fit gives an event the members that its kind needs, takes from it what this client would throw on, and shortens
@@ -100,7 +155,7 @@ func (w *Writer) outcome(o *Outcome) *Outcome {
 // short makes a smaller event of one that is too long.
 func (e Event) short() Event {
 	e.Metadata = lean(e.Metadata)
-	e.Content, e.Message, e.Code, e.ToolCallName = cut(e.Content, maxPart), cut(e.Message, maxPart), cut(e.Code, maxShort), cut(e.ToolCallName, maxShort)
+	e.Content, e.Message, e.Code = cut(e.Content, maxPart), cut(e.Message, maxPart), cut(e.Code, maxShort)
 	switch e.Type {
 	case Custom:
 		e.Value = leanJSON(e.Value)
@@ -185,10 +240,9 @@ func (m SnapshotMessage) short(n int) SnapshotMessage {
 	if m.Role == string(agent.Tool) {
 		n = maxShort
 	}
-	m.Content, m.ToolCallID = cut(m.Content, n), cut(m.ToolCallID, maxShort)
-	m.ToolCalls = slices.Clone(m.ToolCalls[:min(len(m.ToolCalls), maxPart/maxShort)])
+	m.ToolCalls = slices.Clone(m.ToolCalls[:min(len(m.ToolCalls), n/maxShort)])
+	m.Content = cut(m.Content, n)
 	for i, c := range m.ToolCalls {
-		c.Function.Name = cut(c.Function.Name, maxShort)
 		if len(c.Function.Arguments) > maxShort {
 			c.Function.Arguments = `{"cut":true}`
 		}

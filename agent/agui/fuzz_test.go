@@ -17,6 +17,7 @@ func FuzzWriter(f *testing.F) {
 	for _, script := range []string{"\x00\x02\x0c\x03\x0d\x04\x0e\x11", "\x10\x10\x03\x05\x0f\x01", "\x0b\x15\x1f\x0b\x29\x33\x12\x11\x11", "\x28\x29\x2a\x2b\x2c\x2d\x2e\x2f\x11"} {
 		f.Add([]byte(script), "好的，请确认。\xe6\xb0", true)
 		f.Add([]byte(script), "", false)
+		f.Add([]byte("\xfd\xfc\xd5"+script), "\x80", false)
 	}
 	f.Fuzz(func(t *testing.T, script []byte, text string, modern bool) {
 		r := theRun()
@@ -55,15 +56,15 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// newestStays: a snapshot replaces what a client holds, so it never loses the newest message.
+// newestStays: a snapshot replaces what a client holds, so it never loses the newest message, which its role tells here.
 func newestStays(t *testing.T, e agui.Event, line string) {
 	t.Helper()
 	var sent agui.Event
 	if err := json.Unmarshal([]byte(line), &sent); err != nil {
 		t.Fatal(err)
 	}
-	newest := e.Messages[len(e.Messages)-1].ID
-	if n := len(sent.Messages); n == 0 || sent.Messages[n-1].ID != newest {
+	want, n := e.Messages[len(e.Messages)-1], len(sent.Messages)
+	if n == 0 || sent.Messages[n-1].Role != want.Role || (want.Content != "" && sent.Messages[n-1].Content == "") {
 		t.Errorf("a snapshot of %d messages lost the newest", n)
 	}
 }
@@ -71,6 +72,9 @@ func newestStays(t *testing.T, e agui.Event, line string) {
 // eventOf makes an event: b picks its kind and its ids.
 func eventOf(b byte, piece, long string) agui.Event {
 	id := string('a' + rune(b/20%3))
+	if b > 180 { // as a model may make it
+		id += long
+	}
 	e := agui.Event{MessageID: id, ToolCallID: id, StepName: id, ToolCallName: "look", Name: id, Delta: piece}
 	e.Type = []string{
 		agui.RunStarted, agui.StepStarted, agui.StepFinished, agui.TextMessageStart, agui.TextMessageContent, agui.TextMessageEnd, agui.ToolCallStart,
@@ -112,6 +116,7 @@ func eventOf(b byte, piece, long string) agui.Event {
 		plain.Messages = append(plain.Messages, agui.SnapshotMessage{ID: id, Role: "tool", Content: long, ToolCallID: id})
 		if b > 120 {
 			plain.Messages = plain.Messages[:2]
+			plain.Messages[1].ToolCalls = callsOf(id, long[:min(len(long), 5<<10)])
 		}
 	case agui.Custom:
 		plain.Name = id
@@ -126,6 +131,15 @@ func eventOf(b byte, piece, long string) agui.Event {
 		plain.Name = e.Type
 	}
 	return plain
+}
+
+// callsOf are more calls than fit into a snapshot.
+func callsOf(id, long string) []agui.SnapshotCall {
+	calls := make([]agui.SnapshotCall, 64)
+	for i := range calls {
+		calls[i] = agui.SnapshotCall{ID: id, Type: "function", Function: agui.SnapshotFunction{Name: id + long, Arguments: long}}
+	}
+	return calls
 }
 
 func valueOf(long string) json.RawMessage {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,8 +62,35 @@ type InputMessage struct {
 	ID         string          `json:"id"`
 	Role       string          `json:"role"`
 	Content    json.RawMessage `json:"content"`
+	ToolCalls  json.RawMessage `json:"toolCalls"`
 	ToolCallID string          `json:"toolCallId"`
 	Error      string          `json:"error"`
+
+	unread error // why it cannot be read, which is nobody's trouble unless it is the last one
+}
+
+// UnmarshalJSON reads what can be read of a message.
+func (m *InputMessage) UnmarshalJSON(raw []byte) error {
+	type plain InputMessage
+	if err := json.Unmarshal(raw, (*plain)(m)); err != nil {
+		m.unread = unreadable(err)
+	}
+	return nil
+}
+
+// calls are the ids of the calls that a message makes.
+func (m InputMessage) calls() []string {
+	var made []struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(m.ToolCalls, &made) != nil {
+		return nil
+	}
+	ids := make([]string, len(made))
+	for i, c := range made {
+		ids[i] = c.ID
+	}
+	return ids
 }
 
 // ParseInput reads and checks an input. Its errors are faults that are answered before any stream.
@@ -128,10 +156,12 @@ func (in RunAgentInput) Turn() (Turn, error) {
 	}
 	var err error
 	t := Turn{Answers: in.Answers()}
-	switch m := in.Messages[len(in.Messages)-1]; m.Role {
-	case "user":
+	switch m := in.Messages[len(in.Messages)-1]; {
+	case m.unread != nil:
+		err = m.unread
+	case m.Role == "user":
 		t.Message, err = userMessage(m)
-	case "tool":
+	case m.Role == "tool":
 		_, err = answerOf(m)
 	default:
 		err = fault.New(fault.Invalid, "the last message must have the role user, or tool with a toolCallId, not %q", text.Clip(m.Role, 40))
@@ -145,18 +175,27 @@ type Turn struct {
 	Answers []agent.CallAnswer
 }
 
-// Answers are what an input says of calls of the client's tools. What cannot be read of an old history is left out.
+// Answers are what an input says of calls of the client's tools. What cannot be read of an old history is left out, and
+// so is what stands before a call of the same id: an answer comes after its call, and ids of models may repeat.
 func (in RunAgentInput) Answers() []agent.CallAnswer {
 	var out []agent.CallAnswer
-	for _, m := range in.Messages {
-		if a, err := answerOf(m); m.Role == "tool" && err == nil {
+	later := map[string]bool{}
+	for _, m := range slices.Backward(in.Messages) {
+		if a, err := answerOf(m); m.Role == "tool" && err == nil && !later[a.CallID] {
 			out = append(out, a)
 		}
+		for _, id := range m.calls() {
+			later[id] = true
+		}
 	}
+	slices.Reverse(out)
 	return out
 }
 
 func answerOf(m InputMessage) (agent.CallAnswer, error) {
+	if m.unread != nil {
+		return agent.CallAnswer{}, m.unread
+	}
 	if m.ToolCallID == "" {
 		return agent.CallAnswer{}, fault.New(fault.Invalid, "the last message has the role tool, and names no toolCallId")
 	}

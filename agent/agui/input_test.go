@@ -99,6 +99,8 @@ func TestInput_OddHistory(t *testing.T) {
 	t.Parallel()
 	in, err := agui.ParseInput([]byte(`{"threadId":"t","runId":"r","forwardedProps":{"mode":"dark"},"messages":[
 		{"id":"a","role":"tool","toolCallId":"c1","content":{"a":1}},{"id":"b","role":"tool","content":"nobody's"},
+		{"id":"e","role":"tool","toolCallId":"c3","content":"x","error":{"code":7}},{"id":5,"role":"tool","toolCallId":"c4","content":"x"},7,null,
+		{"id":"f","role":"assistant","toolCalls":{"id":"c2"}},{"id":"g","role":"activity","content":{"a":1},"toolCallId":["c2"]},
 		{"id":"c","role":"tool","toolCallId":"c2","content":"done"},{"id":"d","role":"user","content":"hi"}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -110,9 +112,33 @@ func TestInput_OddHistory(t *testing.T) {
 	if err != nil || turn.Message.Text != "hi" || len(turn.Answers) != 1 || turn.Answers[0].CallID != "c2" {
 		t.Errorf("got %+v, %v, want the one answer that can be read", turn, err)
 	}
-	for _, last := range []string{`{"id":"a","role":"tool","toolCallId":"c1","content":{"a":1}}`, `{"id":"a","role":"tool","content":"x"}`} {
+	for _, last := range []string{`7`, `{"id":"a","role":"tool","toolCallId":"c1","content":"x","error":{}}`, `{"id":5,"role":"user","content":"x"}`, `{"id":"a","role":"tool","toolCallId":"c1","content":{"a":1}}`, `{"id":"a","role":"tool","content":"x"}`} {
 		if _, err := agui.ParseInput([]byte(`{"threadId":"t","runId":"r","messages":[` + last + `]}`)); fault.CodeOf(err) != fault.Invalid {
 			t.Errorf("%s: got %v", last, err)
+		}
+	}
+}
+
+// A client sends its whole history, and ids of models may repeat. An answer comes after its call, so one that stands
+// before the newest call of an id is not of that call, whatever else the input says.
+func TestInput_AnAnswerBeforeACallIsNotOfIt(t *testing.T) {
+	t.Parallel()
+	const past = `{"id":"a1","role":"assistant","toolCalls":[{"id":"call_0"}]},{"id":"t1","role":"tool","toolCallId":"call_0","content":"old"},
+		{"id":"a2","role":"assistant","toolCalls":[{"id":"call_0"},{"id":"call_1"}]}`
+	for rest, want := range map[string]string{
+		`{"id":"u","role":"user","content":"never mind"}`: "",
+		`{"id":"t2","role":"tool","toolCallId":"call_1","content":"one"},{"id":"t3","role":"tool","toolCallId":"call_0","content":"new"}`: "call_1 one, call_0 new",
+	} {
+		in, err := agui.ParseInput([]byte(`{"threadId":"t","runId":"r","messages":[` + past + `,` + rest + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range in.Answers() {
+			got = append(got, a.CallID+" "+a.Content)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: got %q, want %q", rest, got, want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (w *Writer) Ended() bool { return w.ended }
 func (w *Writer) Write(events ...Event) []Line {
 	w.out = nil
 	for _, e := range events {
-		w.take(e)
+		w.take(e.named())
 	}
 	return w.out
 }

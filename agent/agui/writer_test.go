@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"agentmesh/agent/agui"
 	"agentmesh/agent/agui/aguicheck"
@@ -81,7 +82,7 @@ func TestWriter_ASnapshotKeepsTheNewestMessage(t *testing.T) {
 	t.Parallel()
 	calls := make([]agui.SnapshotCall, 200)
 	for i := range calls {
-		calls[i] = agui.SnapshotCall{ID: "c", Type: "function", Function: agui.SnapshotFunction{Name: strings.Repeat("n", 5000), Arguments: strings.Repeat("1", 5000)}}
+		calls[i] = agui.SnapshotCall{ID: strings.Repeat("\u0001", 5000), Type: "function", Function: agui.SnapshotFunction{Name: strings.Repeat("\u0001", 5000), Arguments: strings.Repeat("1", 5000)}}
 	}
 	for name, newest := range map[string]agui.SnapshotMessage{
 		"long text":          {ID: "a", Role: "assistant", Content: strings.Repeat("水煮牛肉", 30<<10)},
@@ -102,11 +103,34 @@ func TestWriter_ASnapshotKeepsTheNewestMessage(t *testing.T) {
 	}
 }
 
-// TestWriter_CutsNames: a model may call a tool by a name of any length.
-func TestWriter_CutsNames(t *testing.T) {
+// TestWriter_CutsNamesAndIDs: a model may give both of any length. A call has one id in the stream and in a snapshot,
+// however much of the snapshot is cut.
+func TestWriter_CutsNamesAndIDs(t *testing.T) {
 	t.Parallel()
-	c := aguicheck.New(false)
-	take(t, c, agui.NewWriter(theRun()).Write(agui.Event{Type: agui.ToolCallStart, ToolCallID: "c", ToolCallName: strings.Repeat("x", 300<<10)}))
+	long := strings.Repeat("水", 100<<10)
+	c, w := aguicheck.New(false), agui.NewWriter(theRun())
+	lines := w.Write(
+		agui.Event{Type: agui.ToolCallStart, ToolCallID: "c" + long, ToolCallName: long, ParentMessageID: long + "p"},
+		agui.Event{Type: agui.ToolCallResult, ToolCallID: "c" + long, MessageID: long + "m"},
+		agui.Event{Type: agui.Custom, Name: long},
+		agui.Event{Type: agui.MessagesSnapshot, Messages: []agui.SnapshotMessage{
+			{ID: long + "p", Role: "assistant", ToolCalls: []agui.SnapshotCall{{ID: "c" + long, Type: "function", Function: agui.SnapshotFunction{Name: long, Arguments: "{}"}}}},
+			{ID: long + "m", Role: "tool", ToolCallID: "c" + long},
+		}},
+		agui.Event{Type: agui.RunFinished, Outcome: &agui.Outcome{Type: "interrupt", Interrupts: []agui.Interrupt{{ID: "i", Reason: "tool_call", ToolCallID: "c" + long}}}})
+	take(t, c, lines)
+	began, result, shown, last := read(t, lines[1]), read(t, lines[3]), read(t, lines[len(lines)-2]).Messages, read(t, lines[len(lines)-1])
+	if len(shown) != 2 || len(shown[0].ToolCalls) != 1 {
+		t.Fatalf("the snapshot: %.300s", lines[len(lines)-2])
+	}
+	for what, id := range map[string]string{"result": result.ToolCallID, "snapshot": shown[0].ToolCalls[0].ID, "its result": shown[1].ToolCallID, "question": last.Outcome.Interrupts[0].ToolCallID} {
+		if id != began.ToolCallID || !utf8.ValidString(id) {
+			t.Errorf("%s: the call has the id %.40q of %d bytes, and began with %.40q of %d", what, id, len(id), began.ToolCallID, len(began.ToolCallID))
+		}
+	}
+	if shown[0].ID != began.ParentMessageID || shown[1].ID != result.MessageID {
+		t.Errorf("messages have other ids in the snapshot")
+	}
 }
 
 // TestWriter_Downgrades: a client that names no protocolVersion gets nothing that those before 1.0 throw on.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"agentmesh/agent"
 	"agentmesh/app/platform/redact"
@@ -73,6 +74,25 @@ func TestFold_Calls(t *testing.T) {
 				t.Errorf("got %q with ids %v, %v, want %q", got, ids, err, tt.want)
 			}
 		})
+	}
+}
+
+// An answer may be of half a megabyte, and so may what it calls: ids and names go through every event and page after it.
+func TestFold_BoundsIDsAndNames(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{maxID, maxID + 1, 100 << 10} {
+		id, name := strings.Repeat("i", n), strings.Repeat("名", n)
+		a, _, err := folded(strings.NewReader(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"` + id + `","function":{"name":"` + name + `"}}]},"finish_reason":"tool_calls"}]}` + "\n\n"))
+		if err != nil || len(a.Calls) != 1 {
+			t.Fatalf("got %d calls, %v", len(a.Calls), err)
+		}
+		c := a.Calls[0]
+		if c.ID == "" || len(c.ID) > maxID || (c.ID == id) != (n == maxID) {
+			t.Errorf("an id of %d bytes became one of %d", n, len(c.ID))
+		}
+		if got := utf8.RuneCountInString(c.Name); got > maxName+1 || !strings.HasPrefix(c.Name, name[:30]) {
+			t.Errorf("a name of %d characters became one of %d: %.60s", n, got, c.Name)
+		}
 	}
 }
 

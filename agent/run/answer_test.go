@@ -3,19 +3,29 @@ package run_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	"agentmesh/agent"
 	"agentmesh/agent/run"
-	"agentmesh/app/platform/fault"
 	"agentmesh/capability"
 )
 
-// racing answers a call by POST just before an input that answers it too, beside a message, is stored.
+// racing does something just before an input that answers a call is stored, or after it is known what waits.
 type racing struct {
 	agent.RunStore
 	before func()
+	after  func()
+}
+
+func (r *racing) Waiting(ctx context.Context, userID, threadID string) ([]agent.Invocation, error) {
+	found, err := r.RunStore.Waiting(ctx, userID, threadID)
+	if after := r.after; after != nil && len(found) > 0 {
+		r.after = nil
+		after()
+	}
+	return found, err
 }
 
 func (r *racing) CreateRun(ctx context.Context, n agent.Run, title string, in agent.Message, answered ...agent.Answered) error {
@@ -58,21 +68,32 @@ func TestAnswer_AMessageBesideAStaleOneIsTaken(t *testing.T) {
 	}
 }
 
-// A conversation that is deleted while an input answers one of its calls: the answer is not stored without its run.
+// A conversation that is deleted while an input answers one of its calls: the answer is not stored without its run, and
+// what a person said beside it begins the conversation anew.
 func TestAnswer_ToADeletedConversation(t *testing.T) {
 	t.Parallel()
-	race := &racing{}
-	w := newWorld(t, func(w *world) { w.store = func(s agent.RunStore) agent.RunStore { race.RunStore = s; return race } })
-	w.model.script(turn{calls: []agent.ToolCall{call("c1", "paint", `{"colour":"red"}`)}})
-	w.end(w.input(paintInput("t", "paint")).ID)
-	race.before = func() { must(t, w.db.DeleteConversation(context.Background(), "ann", "t")) }
-	_, err := w.runs.Create(context.Background(), paintInput("t", "", answer("c1", "done")))
-	t.Logf("create: %v (code %q)", err, fault.CodeOf(err))
-	var n int
-	must(t, w.db.Read().QueryRowContext(context.Background(), `SELECT count(*) FROM invocations i WHERE NOT EXISTS (SELECT 1 FROM runs r WHERE r.n = i.run_n)`).Scan(&n))
-	want(t, "invocations without a run", n, 0)
-	if code := fault.CodeOf(err); err == nil || code == fault.Internal {
-		t.Errorf("got %v (%s), want that nothing waits", err, code)
+	moments := map[string]func(*racing, func()){
+		"before_it_is_stored":        func(r *racing, deleted func()) { r.before = deleted },
+		"after_what_waits_was_known": func(r *racing, deleted func()) { r.after = deleted },
+	}
+	for name, at := range moments {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range []string{"", "and tell me the time"} {
+				race := &racing{}
+				w := newWorld(t, func(w *world) { w.store = func(s agent.RunStore) agent.RunStore { race.RunStore = s; return race } })
+				w.model.script(turn{calls: []agent.ToolCall{call("c1", "paint", `{"colour":"red"}`)}})
+				w.end(w.input(paintInput("t", "paint")).ID)
+				at(race, func() { must(t, w.db.DeleteConversation(context.Background(), "ann", "t")) })
+				r, err := w.runs.Create(context.Background(), paintInput("t", text, answer("c1", "done")))
+				if text == "" && !errors.Is(err, run.ErrNothingWaits) || text != "" && (err != nil || r.Continues != "") {
+					t.Errorf("%q: got %+v, %v", text, r, err)
+				}
+				var n int
+				must(t, w.db.Read().QueryRowContext(context.Background(), `SELECT count(*) FROM invocations`).Scan(&n))
+				want(t, "invocations", n, 0)
+			}
+		})
 	}
 }
 

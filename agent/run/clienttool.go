@@ -131,6 +131,9 @@ func (s *Service) answersOfClient(ctx context.Context, in Input) ([]agent.Answer
 	var continues string
 	for _, inv := range waiting {
 		r, err := s.deps.Store.Run(ctx, in.UserID, inv.RunID)
+		if errors.Is(err, agent.ErrNotFound) {
+			continue // the conversation was deleted just now, and nothing of it waits
+		}
 		if err != nil {
 			return nil, "", fmt.Errorf("load run: %w", err)
 		}
